@@ -1,0 +1,97 @@
+# One CMake target per layer, all made by the functions below.
+
+find_package(Threads REQUIRED)
+
+# Flags every target of ours is compiled with; never exported to users.
+add_library(radir_build_flags INTERFACE)
+target_compile_options(radir_build_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  # sqrt need not set errno and comparisons need not trap: without these two
+  # no loop with a square root or a select is vectorised. Values are unchanged.
+  -fno-math-errno -fno-trapping-math
+  $<$<BOOL:${RADIR_WARNINGS_AS_ERRORS}>:-Werror>)
+
+set(RADIR_SANITIZE "" CACHE STRING "Sanitizers for every target, such as address,undefined")
+if(RADIR_SANITIZE)
+  target_compile_options(radir_build_flags INTERFACE
+    -fsanitize=${RADIR_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${RADIR_SANITIZE})
+endif()
+
+# radir_add_layer(NAME [INTERFACE] [SOURCES ...] [LINK ...] [PRIVATE_LINK ...])
+# makes radir_NAME, alias radir::NAME, and puts it into the install set.
+function(radir_add_layer name)
+  cmake_parse_arguments(ARG "INTERFACE" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
+  if(ARG_INTERFACE)
+    add_library(radir_${name} INTERFACE)
+    set(scope INTERFACE)
+  else()
+    add_library(radir_${name} STATIC ${ARG_SOURCES})
+    set(scope PUBLIC)
+    set_target_properties(radir_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(radir_${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    target_link_libraries(radir_${name} PRIVATE
+      $<BUILD_INTERFACE:radir_build_flags> ${ARG_PRIVATE_LINK})
+  endif()
+  add_library(radir::${name} ALIAS radir_${name})
+  set_target_properties(radir_${name} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(radir_${name} ${scope} cxx_std_17)
+  target_include_directories(radir_${name} ${scope}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(radir_${name} ${scope} ${ARG_LINK})
+  set_property(GLOBAL APPEND PROPERTY RADIR_LAYERS ${name})
+endfunction()
+
+# radir_add_isa_sources(TARGET FILE...) compiles each FILE (named *.isa.cpp)
+# once per instruction set, with RADIR_ISA naming the namespace its code goes
+# into; the program picks one at run time (core/cpu.h). These files include no
+# library headers with inline code of their own beyond <cmath> and the like, so
+# that no function compiled for AVX-512 can be linked into generic code.
+function(radir_add_isa_sources target)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(isas generic avx2 avx512)
+  else()
+    set(isas generic)
+  endif()
+  set(flags_generic "")
+  set(flags_avx2 -march=x86-64-v3)
+  set(flags_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+  foreach(isa IN LISTS isas)
+    set(object radir_${target}_${isa})
+    add_library(${object} OBJECT ${ARGN})
+    target_compile_features(${object} PRIVATE cxx_std_17)
+    target_compile_definitions(${object} PRIVATE RADIR_ISA=isa_${isa})
+    # Hot loops are optimised in every build type; -Wno-psabi: vector types
+    # cross no library boundary.
+    target_compile_options(${object} PRIVATE ${flags_${isa}} -O3 -Wno-psabi)
+    target_include_directories(${object} PRIVATE
+      "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+    target_link_libraries(${object} PRIVATE radir_build_flags)
+    set_target_properties(${object} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_sources(radir_${target} PRIVATE $<TARGET_OBJECTS:${object}>)
+  endforeach()
+endfunction()
+
+# radir_add_tests(LAYER FILES... [LINK ...] [WHOLE])
+# One executable per layer. WHOLE registers it as a single CTest entry (for
+# those that load libtorch, whose start takes half a second a time).
+function(radir_add_tests layer)
+  cmake_parse_arguments(ARG "WHOLE" "LABEL" "SOURCES;LINK" ${ARGN})
+  if(NOT ARG_SOURCES)
+    return()
+  endif()
+  set(exe radir_${layer}_tests)
+  add_executable(${exe} ${ARG_SOURCES})
+  target_link_libraries(${exe} PRIVATE radir_build_flags radir_test_support ${ARG_LINK})
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL fast)
+  endif()
+  if(ARG_WHOLE)
+    add_test(NAME ${layer} COMMAND ${exe})
+    set_tests_properties(${layer} PROPERTIES LABELS ${ARG_LABEL})
+  else()
+    gtest_discover_tests(${exe} TEST_PREFIX ${layer}. PROPERTIES LABELS ${ARG_LABEL}
+                         DISCOVERY_MODE PRE_TEST)
+  endif()
+endfunction()

@@ -1,0 +1,16 @@
+#pragma once
+
+/// Marks functions that also run on a CUDA device.
+#if defined(__CUDACC__)
+#define RADIR_HOST_DEVICE __host__ __device__
+#else
+#define RADIR_HOST_DEVICE
+#endif
+
+/// Namespace for inline code that is compiled once per instruction set (see
+/// cmake/RadirTargets.cmake). Header functions live in `inline namespace
+/// RADIR_ISA`, so that a copy compiled for AVX-512 never stands in for the
+/// generic one at link time.
+#ifndef RADIR_ISA
+#define RADIR_ISA isa_generic
+#endif

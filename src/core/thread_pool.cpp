@@ -1,0 +1,131 @@
+#include "radir/core/thread_pool.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "radir/core/cpu.h"
+#include "radir/core/error.h"
+
+namespace radir {
+namespace {
+
+// How often a thread looks for work before it sleeps: about ten microseconds,
+// the time between two loops of one training step. Sleeping at once would cost
+// a system call per loop; spinning for ever would starve other processes.
+constexpr int kSpins = 2000;
+
+void pause_cpu() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+struct ThreadPool::State {
+  std::vector<std::thread> workers;
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::condition_variable done;
+  std::atomic<std::uint64_t> generation{0};
+  std::atomic<bool> stop{false};
+
+  // The loop being run; written by the caller before `generation` advances,
+  // and only while no worker is inside the previous one.
+  const std::function<void(std::int64_t)>* task = nullptr;
+  std::int64_t count = 0;
+  std::atomic<std::int64_t> next{0};
+  std::atomic<int> busy{0};
+  std::exception_ptr failure;
+
+  void work() {
+    for (;;) {
+      const std::int64_t i = next.fetch_add(1, std::memory_order_relaxed);
+      if (i >= count) return;
+      try {
+        (*task)(i);
+      } catch (...) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (!failure) failure = std::current_exception();
+        next.store(count, std::memory_order_relaxed);
+      }
+    }
+  }
+
+  void loop() {
+    std::uint64_t seen = 0;
+    for (;;) {
+      for (int spin = 0; spin < kSpins && generation.load() == seen; ++spin) {
+        pause_cpu();
+      }
+      if (generation.load() == seen) {
+        std::unique_lock<std::mutex> lock(mutex);
+        wake.wait(lock, [&] { return generation.load() != seen; });
+      }
+      seen = generation.load();
+      if (stop.load()) return;
+      work();
+      if (busy.fetch_sub(1) == 1) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        done.notify_one();
+      }
+    }
+  }
+
+  void advance() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    generation.fetch_add(1);
+    wake.notify_all();
+  }
+};
+
+ThreadPool::ThreadPool(int threads) : state_(new State) {
+  RADIR_CHECK(threads >= 0 && threads <= 1024, ArgumentError,
+              "ThreadPool: number of threads must be between 0 (all) and 1024,",
+              " but got ", threads);
+  const int size = threads == 0 ? available_threads() : threads;
+  for (int i = 1; i < size; ++i) {
+    state_->workers.emplace_back([state = state_.get()] { state->loop(); });
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  state_->stop.store(true);
+  state_->advance();
+  for (std::thread& worker : state_->workers) worker.join();
+}
+
+int ThreadPool::size() const {
+  return static_cast<int>(state_->workers.size()) + 1;
+}
+
+void ThreadPool::run(std::int64_t count,
+                     const std::function<void(std::int64_t)>& task) {
+  if (count <= 0) return;
+  State& state = *state_;
+  if (state.workers.empty() || count == 1) {
+    for (std::int64_t i = 0; i < count; ++i) task(i);
+    return;
+  }
+  state.task = &task;
+  state.count = count;
+  state.next.store(0, std::memory_order_relaxed);
+  state.failure = nullptr;
+  state.busy.store(static_cast<int>(state.workers.size()));
+  state.advance();
+  state.work();
+  for (int spin = 0; spin < kSpins && state.busy.load() != 0; ++spin) {
+    pause_cpu();
+  }
+  if (state.busy.load() != 0) {
+    std::unique_lock<std::mutex> lock(state.mutex);
+    state.done.wait(lock, [&] { return state.busy.load() == 0; });
+  }
+  if (state.failure) std::rethrow_exception(state.failure);
+}
+
+}  // namespace radir

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+
+#include "radir/core/cpu.h"
+
+// Losses at the end of a Network: the sum over a batch of the negative
+// log-likelihood in nats, and its derivative by the network's outputs.
+
+namespace radir::kernels {
+
+/// Outputs of a network, [output][stride] with the first `batch` of each row
+/// counting, and where the derivative of scale * loss by them goes, in the same
+/// layout with zeros past the batch.
+template <typename T>
+struct LikelihoodData {
+  const T* outputs = nullptr;
+  std::int64_t num_outputs = 0;
+  std::int64_t batch = 0;
+  std::int64_t stride = 0;
+  T* gradient = nullptr;  ///< nullptr: not wanted
+  double scale = 1;
+  Isa isa = active_isa();  ///< the instruction set to compute with
+};
+
+/// sum_n log sum_c exp(outputs[c][n]) - outputs[labels[n]][n]: softmax and
+/// cross-entropy. Throws ArgumentError for a label that is no output's number.
+template <typename T>
+double categorical_loss(const LikelihoodData<T>& data,
+                        const std::int64_t* labels);
+
+/// A loss with its derivatives by the Gamma distribution of the precision;
+/// these are not scaled.
+struct GammaPrecisionLoss {
+  double loss = 0;
+  double shape_gradient = 0;
+  double rate_gradient = 0;
+};
+
+/// -sum E_q[log N(y | f, 1/tau)] with q(tau) = Gamma(shape, rate), each datum
+/// and output adding
+///   log(2 pi)/2 + (log(rate) - digamma(shape))/2 + shape/(2 rate) (y - f)^2;
+/// targets are [batch][num_outputs]. Throws DomainError unless shape and rate
+/// are positive and finite.
+template <typename T>
+GammaPrecisionLoss gamma_precision_loss(const LikelihoodData<T>& data,
+                                        const T* targets, double shape,
+                                        double rate);
+
+/// What the second half of the outputs of a network that predicts its own noise
+/// stands for: log(sigma^2), or sigma = log(1 + exp(raw)), which is zero (and
+/// the loss infinite) for raw below -86 in float and -708 in double.
+enum class NoiseOutput { LogVariance, SoftplusScale };
+
+/// -sum log N(y | f, sigma^2) where the first half of the outputs are the means
+/// f and the second half the noise; targets are [batch][num_outputs / 2].
+/// Throws ArgumentError for an odd number of outputs.
+template <typename T>
+double predicted_noise_loss(const LikelihoodData<T>& data, const T* targets,
+                            NoiseOutput noise);
+
+}  // namespace radir::kernels

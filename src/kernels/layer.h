@@ -1,0 +1,159 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "kernels/aligned_buffer.h"
+#include "kernels/gemm_isa.h"
+#include "kernels/lanes_isa.h"
+#include "kernels/winograd_isa.h"
+#include "radir/kernels/network.h"
+
+// The layers of a Network. Private to the kernels.
+
+namespace radir::kernels {
+
+/// The functions of one instruction set.
+template <typename T>
+struct NetworkTables {
+  const GemmTable<T>& gemm;
+  const WinogradTable<T>& winograd;
+  const LanesTable<T>& lanes;
+};
+
+/// What every layer of a network is given.
+template <typename T>
+struct LayerContext {
+  NetworkTables<T> tables;
+  ThreadPool* pool;
+  std::int64_t max_batch;
+  bool gradients;
+
+  std::int64_t max_stride() const {
+    return round_up(max_batch, kWidestLanes<T>);
+  }
+};
+
+/// Runs body(0) ... body(count - 1), on the pool where the multiplications
+/// (and operations as dear) are worth waking its threads: those are a few
+/// microseconds away, in which one thread does 10^5 to 10^6 of them.
+template <typename T, typename Body>
+void run_tasks(const LayerContext<T>& context, std::int64_t count,
+               std::int64_t multiplications, const Body& body) {
+  constexpr std::int64_t kWorthThreads = 400000;
+  if (context.pool != nullptr && multiplications >= kWorthThreads) {
+    context.pool->run(count, std::ref(body));
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) body(i);
+  }
+}
+
+/// Data of one pass through a layer, batch innermost.
+template <typename T>
+struct LayerData {
+  const T* input = nullptr;
+  T* output = nullptr;
+  T* output_gradient = nullptr;
+  T* input_gradient = nullptr;  ///< nullptr: not wanted
+  Weights<T> weights;
+  WeightGradients<T> gradients;
+};
+
+template <typename T>
+class Layer {
+ public:
+  Layer(const LayerContext<T>& context, const Shape& input, const Shape& output)
+      : context_(context), input_(input), output_(output) {}
+  virtual ~Layer() = default;
+
+  const Shape& input() const { return input_; }
+  const Shape& output() const { return output_; }
+  virtual WeightSize weight_size() const { return {}; }
+
+  /// Takes over a ReLU that follows; false if this layer cannot.
+  virtual bool fuse_relu() { return false; }
+
+  /// Prepares for batches of this size.
+  virtual void set_batch(std::int64_t batch) {
+    batch_ = batch;
+    stride_ = round_up(batch, kWidestLanes<T>);
+  }
+  virtual void forward(const LayerData<T>& data) = 0;
+  virtual void backward(const LayerData<T>& data) = 0;
+
+ protected:
+  const LayerContext<T>& context() const { return context_; }
+  const NetworkTables<T>& tables() const { return context_.tables; }
+  std::int64_t batch() const { return batch_; }
+  std::int64_t stride() const { return stride_; }
+
+ private:
+  LayerContext<T> context_;
+  Shape input_;
+  Shape output_;
+  std::int64_t batch_ = 0;
+  std::int64_t stride_ = 0;
+};
+
+/// A layer with weights: it may end with a ReLU, and sums its bias gradient.
+template <typename T>
+class WeightLayer : public Layer<T> {
+ public:
+  WeightLayer(const LayerContext<T>& context, const Shape& input,
+              const Shape& output, const WeightSize& size)
+      : Layer<T>(context, input, output), size_(size) {}
+
+  WeightSize weight_size() const final { return size_; }
+  bool fuse_relu() final { return relu_ = true; }
+
+ protected:
+  bool relu() const { return relu_; }
+  const T* bias(const LayerData<T>& data) const {
+    return size_.bias > 0 ? data.weights.bias : nullptr;
+  }
+
+  /// The part of the backward pass that concerns single output channels, from
+  /// `first` on: through the ReLU, and the bias's gradient.
+  void finish_output_gradient(const LayerData<T>& data, std::int64_t first,
+                              std::int64_t channels) const {
+    const Shape& shape = this->output();
+    const std::int64_t count = shape.height * shape.width * this->stride();
+    T* const gradient = data.output_gradient + first * count;
+    const LanesTable<T>& lanes = this->tables().lanes;
+    if (relu_) {
+      lanes.relu_backward(data.output + first * count, channels * count,
+                          gradient);
+    }
+    if (size_.bias > 0) {
+      lanes.row_sums(gradient, channels, count, data.gradients.bias + first);
+    }
+  }
+
+ private:
+  WeightSize size_;
+  bool relu_ = false;
+};
+
+template <typename T>
+using LayerPointer = std::unique_ptr<Layer<T>>;
+
+/// Shapes are those of layer_shapes(), which has checked them.
+template <typename T>
+LayerPointer<T> make_dense(const LayerContext<T>&, const Shape& input,
+                           const Dense&);
+template <typename T>
+LayerPointer<T> make_conv(const LayerContext<T>&, const Shape& input,
+                          const Shape& output, const Conv2d&);
+template <typename T>
+LayerPointer<T> make_pool(const LayerContext<T>&, const Shape& input,
+                          const Shape& output, const MaxPool2d&);
+template <typename T>
+LayerPointer<T> make_relu(const LayerContext<T>&, const Shape& shape);
+
+/// For a convolution of kernel 3x3 or 5x5, stride and dilation 1, one group.
+template <typename T>
+LayerPointer<T> make_winograd(const LayerContext<T>&, const Shape& input,
+                              const Shape& output, const Conv2d&);
+
+}  // namespace radir::kernels

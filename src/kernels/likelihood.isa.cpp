@@ -1,0 +1,175 @@
+#include "kernels/likelihood_isa.h"
+
+#include "kernels/simd.h"
+#include "kernels/simd_math.h"
+
+namespace radir::kernels {
+inline namespace RADIR_ISA {
+namespace {
+
+constexpr double kHalfLogTwoPi = 0.918938533204672741780329736406;
+
+// One vector of data: the numbers from `first` on, `count` of which exist.
+struct Slice {
+  std::int64_t first;
+  std::int64_t count;
+};
+
+template <typename T, typename Body>
+inline void for_each_slice(const LikelihoodData<T>& data, const Body& body) {
+  constexpr std::int64_t lanes = kLanes<T>;
+  for (std::int64_t n = 0; n < data.batch; n += lanes) {
+    body(Slice{n, data.batch - n < lanes ? data.batch - n : lanes});
+  }
+}
+
+template <typename T>
+inline Vec<T> output(const LikelihoodData<T>& data, std::int64_t i,
+                     Slice slice) {
+  return load(data.outputs + i * data.stride + slice.first);
+}
+
+template <typename T>
+inline void set_gradient(const LikelihoodData<T>& data, std::int64_t i,
+                         Slice slice, Vec<T> value) {
+  if (data.gradient == nullptr) return;
+  store(data.gradient + i * data.stride + slice.first, value * T(data.scale));
+}
+
+// Zeros in the lanes past the batch.
+template <typename T>
+inline void clear_tail(const LikelihoodData<T>& data) {
+  if (data.gradient == nullptr) return;
+  for (std::int64_t i = 0; i < data.num_outputs; ++i) {
+    for (std::int64_t n = data.batch; n < data.stride; ++n) {
+      data.gradient[i * data.stride + n] = 0;
+    }
+  }
+}
+
+// Targets of output i, from rows of `width` numbers.
+template <typename T>
+inline Vec<T> targets_of(const T* targets, std::int64_t width, std::int64_t i,
+                         Slice slice) {
+  T gathered[kLanes<T>] = {};
+  for (std::int64_t k = 0; k < slice.count; ++k) {
+    gathered[k] = targets[(slice.first + k) * width + i];
+  }
+  return load(gathered);
+}
+
+// Losses are summed in double, in the order of the data.
+template <typename T>
+inline double sum_of(Vec<T> v, Slice slice) {
+  T values[kLanes<T>];
+  store(values, v);
+  double sum = 0;
+  for (std::int64_t k = 0; k < slice.count; ++k) sum += double(values[k]);
+  return sum;
+}
+
+template <typename T>
+double categorical(const LikelihoodData<T>& data, const std::int64_t* labels) {
+  double loss = 0;
+  for_each_slice(data, [&](Slice slice) {
+    Vec<T> largest = output(data, 0, slice);
+    for (std::int64_t c = 1; c < data.num_outputs; ++c) {
+      const Vec<T> x = output(data, c, slice);
+      largest = select(x > largest, x, largest);
+    }
+    Vec<T> total = {};
+    for (std::int64_t c = 0; c < data.num_outputs; ++c) {
+      total += exp(output(data, c, slice) - largest);
+    }
+    for (std::int64_t c = 0; c < data.num_outputs; ++c) {
+      set_gradient<T>(data, c, slice,
+                      exp(output(data, c, slice) - largest) / total);
+    }
+    T logits[kLanes<T>] = {};
+    for (std::int64_t k = 0; k < slice.count; ++k) {
+      const std::int64_t n = slice.first + k;
+      logits[k] = data.outputs[labels[n] * data.stride + n];
+      if (data.gradient != nullptr) {
+        data.gradient[labels[n] * data.stride + n] -= T(data.scale);
+      }
+    }
+    loss += sum_of<T>(log(total) + (largest - load(logits)), slice);
+  });
+  clear_tail(data);
+  return loss;
+}
+
+template <typename T>
+double squared(const LikelihoodData<T>& data, const T* targets) {
+  double sum = 0;
+  for_each_slice(data, [&](Slice slice) {
+    for (std::int64_t i = 0; i < data.num_outputs; ++i) {
+      const Vec<T> residual = output(data, i, slice) -
+                              targets_of(targets, data.num_outputs, i, slice);
+      set_gradient<T>(data, i, slice, residual);
+      sum += sum_of<T>(residual * residual, slice);
+    }
+  });
+  clear_tail(data);
+  return sum;
+}
+
+// Negative log density of N(0, sigma^2) at `residual` and its derivatives.
+template <typename T>
+struct NoisyResidual {
+  Vec<T> loss;  // without log(2 pi) / 2
+  Vec<T> by_mean;
+  Vec<T> by_noise;
+};
+
+template <typename T>
+inline NoisyResidual<T> with_log_variance(Vec<T> residual, Vec<T> raw) {
+  const Vec<T> precision = exp(-raw);
+  const Vec<T> square = residual * residual * precision;
+  return {T(0.5) * (raw + square), residual * precision, T(0.5) * (1 - square)};
+}
+
+// sigma = max(raw, 0) + log(1 + exp(-|raw|)), which cannot overflow.
+template <typename T>
+inline NoisyResidual<T> with_softplus_scale(Vec<T> residual, Vec<T> raw) {
+  const Vec<T> magnitude = select(raw < 0, -raw, raw);
+  const Vec<T> decay = exp(-magnitude);  // exp(-|raw|)
+  const Vec<T> sigma = log1p(decay) + select(raw > 0, raw, Vec<T>{});
+  const Vec<T> slope = select(raw > 0, broadcast(T(1)), decay) / (1 + decay);
+  const Vec<T> standard = residual / sigma;
+  return {log(sigma) + T(0.5) * standard * standard, standard / sigma,
+          (1 - standard * standard) * (slope / sigma)};
+}
+
+template <typename T>
+double predicted_noise(const LikelihoodData<T>& data, const T* targets,
+                       NoiseOutput noise) {
+  const std::int64_t width = data.num_outputs / 2;
+  double loss = kHalfLogTwoPi * double(data.batch * width);
+  for_each_slice(data, [&](Slice slice) {
+    for (std::int64_t i = 0; i < width; ++i) {
+      const Vec<T> residual =
+          output(data, i, slice) - targets_of(targets, width, i, slice);
+      const Vec<T> raw = output(data, width + i, slice);
+      const NoisyResidual<T> result =
+          noise == NoiseOutput::LogVariance
+              ? with_log_variance<T>(residual, raw)
+              : with_softplus_scale<T>(residual, raw);
+      set_gradient<T>(data, i, slice, result.by_mean);
+      set_gradient<T>(data, width + i, slice, result.by_noise);
+      loss += sum_of<T>(result.loss, slice);
+    }
+  });
+  clear_tail(data);
+  return loss;
+}
+
+}  // namespace
+
+extern const LikelihoodTable<float> likelihood_float = {
+    categorical<float>, squared<float>, predicted_noise<float>};
+extern const LikelihoodTable<double> likelihood_double = {
+    categorical<double>, squared<double>, predicted_noise<double>};
+
+}  // namespace RADIR_ISA
+}  // namespace radir::kernels

@@ -1,0 +1,124 @@
+#include "radir/kernels/network_spec.h"
+
+#include "radir/core/error.h"
+
+namespace radir::kernels {
+namespace {
+
+bool positive(const Pair& pair) { return pair.h > 0 && pair.w > 0; }
+
+std::string to_string(const Pair& pair) {
+  return std::to_string(pair.h) + "x" + std::to_string(pair.w);
+}
+
+std::int64_t window_count(std::int64_t size, std::int64_t window,
+                          std::int64_t stride, std::int64_t padding) {
+  const std::int64_t room = size + 2 * padding - window;
+  return room < 0 ? 0 : room / stride + 1;
+}
+
+struct Name {
+  std::string operator()(const Dense& layer) const {
+    return "dense " + std::to_string(layer.outputs);
+  }
+  std::string operator()(const Conv2d& layer) const {
+    return "conv " + std::to_string(layer.outputs) + " " +
+           to_string(layer.kernel);
+  }
+  std::string operator()(const MaxPool2d& layer) const {
+    return "max-pool " + to_string(layer.kernel);
+  }
+  std::string operator()(Relu) const { return "relu"; }
+  std::string operator()(Flatten) const { return "flatten"; }
+};
+
+/// The shape after a layer; `where` names it in messages.
+struct ShapeAfter {
+  const Shape& in;
+  const std::string& where;
+
+  Shape operator()(const Dense& layer) const {
+    RADIR_CHECK(layer.outputs > 0, ArgumentError, where,
+                " needs at least one output, but has ", layer.outputs);
+    RADIR_CHECK(in.height == 1 && in.width == 1, ArgumentError, where,
+                " takes a vector, but gets ", kernels::to_string(in),
+                "; put a flatten layer before it");
+    return {layer.outputs, 1, 1};
+  }
+
+  Shape operator()(const Conv2d& layer) const {
+    RADIR_CHECK(layer.outputs > 0 && positive(layer.kernel) &&
+                    positive(layer.stride) && positive(layer.dilation) &&
+                    layer.padding.h >= 0 && layer.padding.w >= 0,
+                ArgumentError, where, ": outputs, kernel, stride and dilation ",
+                "must be positive and padding at least 0");
+    RADIR_CHECK(layer.groups > 0 && in.channels % layer.groups == 0 &&
+                    layer.outputs % layer.groups == 0,
+                ArgumentError, where, ": ", layer.groups, " groups do not ",
+                "divide both ", in.channels, " input and ", layer.outputs,
+                " output channels");
+    return fitting(
+        {layer.outputs,
+         window_count(in.height, layer.dilation.h * (layer.kernel.h - 1) + 1,
+                      layer.stride.h, layer.padding.h),
+         window_count(in.width, layer.dilation.w * (layer.kernel.w - 1) + 1,
+                      layer.stride.w, layer.padding.w)});
+  }
+
+  Shape operator()(const MaxPool2d& layer) const {
+    RADIR_CHECK(positive(layer.kernel) && positive(layer.stride) &&
+                    layer.padding.h >= 0 && layer.padding.w >= 0 &&
+                    2 * layer.padding.h <= layer.kernel.h &&
+                    2 * layer.padding.w <= layer.kernel.w,
+                ArgumentError, where, ": kernel and stride must be positive ",
+                "and padding between 0 and half the kernel");
+    return fitting({in.channels,
+                    window_count(in.height, layer.kernel.h, layer.stride.h,
+                                 layer.padding.h),
+                    window_count(in.width, layer.kernel.w, layer.stride.w,
+                                 layer.padding.w)});
+  }
+
+  Shape operator()(Relu) const { return in; }
+  Shape operator()(Flatten) const { return {in.size(), 1, 1}; }
+
+  Shape fitting(const Shape& out) const {
+    RADIR_CHECK(out.height > 0 && out.width > 0, ArgumentError, where,
+                ": its window is larger than its input ",
+                kernels::to_string(in));
+    return out;
+  }
+};
+
+}  // namespace
+
+bool operator==(const Shape& a, const Shape& b) {
+  return a.channels == b.channels && a.height == b.height && a.width == b.width;
+}
+
+std::string to_string(const Shape& shape) {
+  std::string text = std::to_string(shape.channels);
+  if (shape.height == 1 && shape.width == 1) return text;
+  return text + "x" + std::to_string(shape.height) + "x" +
+         std::to_string(shape.width);
+}
+
+std::string to_string(const LayerSpec& layer) {
+  return std::visit(Name{}, layer);
+}
+
+std::vector<Shape> layer_shapes(const Shape& input,
+                                const std::vector<LayerSpec>& layers) {
+  RADIR_CHECK(input.channels > 0 && input.height > 0 && input.width > 0,
+              ArgumentError, "network: the input shape ", to_string(input),
+              " has a side that is not positive");
+  std::vector<Shape> shapes{input};
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const std::string where =
+        "layer " + std::to_string(i + 1) + " (" + to_string(layers[i]) + ")";
+    shapes.push_back(std::visit(ShapeAfter{shapes.back(), where}, layers[i]));
+  }
+  return shapes;
+}
+
+}  // namespace radir::kernels

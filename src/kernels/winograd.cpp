@@ -1,0 +1,300 @@
+#include <algorithm>
+
+#include "kernels/layer.h"
+
+namespace radir::kernels {
+namespace {
+
+// Kernels whose transforms one task computes: a whole number of vectors.
+constexpr std::int64_t kTaskKernels = 64;
+
+// Convolution by Winograd's algorithm: images and kernels are transformed to 64
+// frequencies, where the convolution is a product of small matrices for each,
+// [outputs][inputs] times [inputs][tiles of all data]. The gradients go through
+// the same products and the transposed transforms.
+template <typename T>
+class WinogradLayer final : public WeightLayer<T> {
+ public:
+  WinogradLayer(const LayerContext<T>& context, const Shape& input,
+                const Shape& output, const Conv2d& spec)
+      : WeightLayer<T>(
+            context, input, output,
+            {spec.outputs * input.channels * spec.kernel.h * spec.kernel.w,
+             spec.bias ? spec.outputs : 0}),
+        kernel_(spec.kernel.h),
+        padding_(spec.padding),
+        kernels_(input.channels * output.channels),
+        kernel_stride_(round_up(kernels_, kWidestLanes<T>)),
+        tiles_h_(tiles_along(output.height)),
+        tiles_w_(tiles_along(output.width)),
+        block_(block_size(output.channels)),
+        offsets_(static_cast<std::size_t>(input.channels)),
+        products_(blocks(context.max_batch, kWinogradGroup<T>) *
+                  products_size()) {
+    const std::int64_t columns = row_stride(context.max_batch);
+    const auto buffer = [](std::int64_t size) {
+      return AlignedBuffer<T>(kWinogradFrequencies * size);
+    };
+    weight_ = buffer(kernel_stride_);
+    input_ = buffer(input.channels * columns);
+    if (!context.gradients) return;
+    output_gradient_ = buffer(output.channels * columns);
+    weight_gradient_ = buffer(kernel_stride_);
+    input_gradient_ = buffer(input.channels * columns);
+    scratch_ = buffer(row_dots_scratch(input.channels));
+  }
+
+  // Between the last column and the end of a row, transformed gradients are and
+  // stay zeros, so that sums over whole vectors are sums over the columns.
+  void set_batch(std::int64_t batch) override {
+    Layer<T>::set_batch(batch);
+    for (std::size_t i = 0; i < offsets_.size(); ++i) {
+      offsets_[i] = static_cast<std::int64_t>(i) * row_stride(batch);
+    }
+    input_.clear();
+    output_gradient_.clear();
+  }
+
+  // Each task carries a group of data through, a few output channels at a time,
+  // so that their frequencies stay in the second-level cache.
+  void forward(const LayerData<T>& data) override {
+    for_each_kernel_block(kernels(data.weights.weight, weight_),
+                          this->tables().winograd.transform_kernels);
+    const std::int64_t groups = blocks(this->batch(), kWinogradGroup<T>);
+    run_tasks(this->context(), groups, product_work(),
+              [&](std::int64_t group) { forward_group(data, group); });
+  }
+
+  void backward(const LayerData<T>& data) override {
+    run_tasks(
+        this->context(), this->output().channels,
+        transform_work(this->output()), [&](std::int64_t channel) {
+          this->finish_output_gradient(data, channel, 1);
+          WinogradPlane<T> plane = output_plane(data.output_gradient, channel);
+          plane.frequencies = output_gradient_.data() + channel * row_stride();
+          plane.frequency_stride = output_frequency();
+          this->tables().winograd.transform_output(plane);
+        });
+    const bool wants_input = data.input_gradient != nullptr;
+    run_tasks(this->context(), kWinogradFrequencies, product_work(),
+              [&](std::int64_t f) {
+                weight_gradient(f);
+                if (wants_input) input_gradient(f);
+              });
+    for_each_kernel_block(kernels(data.gradients.weight, weight_gradient_),
+                          this->tables().winograd.gather_kernels);
+    if (!wants_input) return;
+    run_tasks(this->context(), this->input().channels,
+              transform_work(this->input()), [&](std::int64_t channel) {
+                this->tables().winograd.gather_input(
+                    input_plane(data.input_gradient, input_gradient_, channel));
+              });
+  }
+
+ private:
+  static std::int64_t blocks(std::int64_t count, std::int64_t size) {
+    return (count + size - 1) / size;
+  }
+  std::int64_t tiles_along(std::int64_t output_pixels) const {
+    return blocks(output_pixels, winograd_step(kernel_));
+  }
+  std::int64_t tiles() const { return tiles_h_ * tiles_w_; }
+  std::int64_t columns() const { return tiles() * this->batch(); }
+
+  // Room for one vector past the last tile.
+  std::int64_t row_stride(std::int64_t batch) const {
+    return round_up(tiles() * batch, kWidestLanes<T>) + kWidestLanes<T>;
+  }
+  std::int64_t row_stride() const { return row_stride(this->batch()); }
+  std::int64_t group_stride() const { return row_stride(kWinogradGroup<T>); }
+  std::int64_t products_size() const {
+    return kWinogradFrequencies * block_ * group_stride();
+  }
+
+  // Output channels whose frequencies, of one group, fill some 160 KiB.
+  std::int64_t block_size(std::int64_t outputs) const {
+    const std::int64_t channel_bytes = kWinogradFrequencies * group_stride() *
+                                       static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t largest =
+        std::max<std::int64_t>(1, 160 * 1024 / channel_bytes);
+    return blocks(outputs, blocks(outputs, largest));
+  }
+  std::int64_t input_frequency() const {
+    return this->input().channels * row_stride();
+  }
+  std::int64_t output_frequency() const {
+    return this->output().channels * row_stride();
+  }
+  std::int64_t transform_work(const Shape& shape) const {
+    constexpr std::int64_t kOperationsPerTile = 500;
+    return shape.channels * columns() * kOperationsPerTile;
+  }
+  std::int64_t product_work() const {
+    return kWinogradFrequencies * kernels_ * columns();
+  }
+
+  // The pixels are only written by the gather functions.
+  WinogradPlane<T> plane(const Shape& shape, const T* pixels,
+                         std::int64_t channel) const {
+    WinogradPlane<T> p;
+    p.pixels = const_cast<T*>(pixels) +
+               channel * shape.height * shape.width * this->stride();
+    p.height = shape.height;
+    p.width = shape.width;
+    p.stride = this->stride();
+    p.end = this->batch();
+    p.tiles_h = tiles_h_;
+    p.tiles_w = tiles_w_;
+    p.kernel = kernel_;
+    return p;
+  }
+  WinogradPlane<T> input_plane(const T* pixels, AlignedBuffer<T>& frequencies,
+                               std::int64_t channel) const {
+    WinogradPlane<T> p = plane(this->input(), pixels, channel);
+    p.padding_h = padding_.h;
+    p.padding_w = padding_.w;
+    p.frequencies = frequencies.data() + channel * row_stride();
+    p.frequency_stride = input_frequency();
+    return p;
+  }
+  WinogradPlane<T> output_plane(const T* pixels, std::int64_t channel) const {
+    return plane(this->output(), pixels, channel);
+  }
+
+  WinogradKernels<T> kernels(const T* numbers, AlignedBuffer<T>& frequencies) {
+    WinogradKernels<T> k;
+    k.kernels = const_cast<T*>(numbers);
+    k.kernel = kernel_;
+    k.count = kernels_;
+    k.frequencies = frequencies.data();
+    k.frequency_stride = kernel_stride_;
+    return k;
+  }
+  void for_each_kernel_block(const WinogradKernels<T>& all,
+                             void (*transform)(const WinogradKernels<T>&)) {
+    const std::int64_t tasks = (kernels_ + kTaskKernels - 1) / kTaskKernels;
+    run_tasks(this->context(), tasks, kernels_ * kWinogradFrequencies,
+              [&](std::int64_t task) {
+                const std::int64_t first = task * kTaskKernels;
+                WinogradKernels<T> block = all;
+                block.count = std::min(kTaskKernels, kernels_ - first);
+                block.kernels += first * kernel_ * kernel_;
+                block.frequencies += first;
+                transform(block);
+              });
+  }
+
+  void forward_group(const LayerData<T>& data, std::int64_t group) {
+    const WinogradTable<T>& winograd = this->tables().winograd;
+    const std::int64_t begin = group * kWinogradGroup<T>;
+    const std::int64_t end = std::min(begin + kWinogradGroup<T>, this->batch());
+    for (std::int64_t c = 0; c < this->input().channels; ++c) {
+      WinogradPlane<T> plane = input_plane(data.input, input_, c);
+      plane.begin = begin;
+      plane.end = end;
+      winograd.transform_input(plane);
+    }
+    const std::int64_t outputs = this->output().channels;
+    T* const products = products_.data() + group * products_size();
+    for (std::int64_t first = 0; first < outputs; first += block_) {
+      const std::int64_t count = std::min(block_, outputs - first);
+      multiply_group(begin, end, first, count, products);
+      for (std::int64_t c = first; c < first + count; ++c) {
+        WinogradPlane<T> plane = output_plane(data.output, c);
+        plane.begin = begin;
+        plane.end = end;
+        plane.bias = this->bias(data) ? this->bias(data)[c] : T(0);
+        plane.relu = this->relu();
+        // The group's columns come first in `products`.
+        plane.frequencies =
+            products + (c - first) * group_stride() - begin * tiles();
+        plane.frequency_stride = block_ * group_stride();
+        winograd.gather_output(plane);
+      }
+    }
+  }
+
+  // Output channels [first, first + count) of a group of data, all frequencies.
+  void multiply_group(std::int64_t begin, std::int64_t end, std::int64_t first,
+                      std::int64_t count, T* products) {
+    const std::int64_t channels = this->input().channels;
+    MatrixProduct<T> p;
+    p.rows = count;
+    p.columns = (end - begin) * tiles();
+    p.depth = channels;
+    p.a_row = channels;
+    p.b_row = row_stride();
+    p.c_row = group_stride();
+    for (std::int64_t f = 0; f < kWinogradFrequencies; ++f) {
+      p.a = weight_.data() + f * kernel_stride_ + first * channels;
+      p.b = input_.data() + f * input_frequency() + begin * tiles();
+      p.c = products + f * block_ * group_stride();
+      this->tables().gemm.multiply(p);
+    }
+  }
+
+  void input_gradient(std::int64_t f) {
+    MatrixProduct<T> p;
+    p.rows = this->input().channels;
+    p.columns = columns();
+    p.depth = this->output().channels;
+    p.a = weight_.data() + f * kernel_stride_;
+    p.a_row = 1;
+    p.a_depth = this->input().channels;
+    p.b = output_gradient_.data() + f * output_frequency();
+    p.b_row = row_stride();
+    p.c = input_gradient_.data() + f * input_frequency();
+    p.c_row = row_stride();
+    this->tables().gemm.multiply(p);
+  }
+  void weight_gradient(std::int64_t f) {
+    const std::int64_t channels = this->input().channels;
+    RowDots<T> dots;
+    dots.rows = this->output().channels;
+    dots.columns = channels;
+    dots.length = round_up(columns(), kWidestLanes<T>);
+    dots.a = output_gradient_.data() + f * output_frequency();
+    dots.a_row = row_stride();
+    dots.b = input_.data() + f * input_frequency();
+    dots.b_offsets = offsets_.data();
+    dots.c = weight_gradient_.data() + f * kernel_stride_;
+    dots.c_row = channels;
+    dots.scratch = scratch_.data() + f * row_dots_scratch(channels);
+    this->tables().gemm.row_dots(dots);
+  }
+
+  std::int64_t kernel_;
+  Pair padding_;
+  std::int64_t kernels_;
+  std::int64_t kernel_stride_;
+  std::int64_t tiles_h_;
+  std::int64_t tiles_w_;
+  std::int64_t block_;  // output channels that are computed together
+  std::vector<std::int64_t> offsets_;
+  AlignedBuffer<T> products_;  // per group: [frequency][channel of block]
+  // All [frequency][channel or kernel].
+  AlignedBuffer<T> weight_;
+  AlignedBuffer<T> input_;
+  AlignedBuffer<T> weight_gradient_;
+  AlignedBuffer<T> input_gradient_;
+  AlignedBuffer<T> output_gradient_;
+  AlignedBuffer<T> scratch_;
+};
+
+}  // namespace
+
+template <typename T>
+LayerPointer<T> make_winograd(const LayerContext<T>& context,
+                              const Shape& input, const Shape& output,
+                              const Conv2d& spec) {
+  return std::make_unique<WinogradLayer<T>>(context, input, output, spec);
+}
+
+template LayerPointer<float> make_winograd(const LayerContext<float>&,
+                                           const Shape&, const Shape&,
+                                           const Conv2d&);
+template LayerPointer<double> make_winograd(const LayerContext<double>&,
+                                            const Shape&, const Shape&,
+                                            const Conv2d&);
+
+}  // namespace radir::kernels

@@ -1,0 +1,284 @@
+#include "radir/kernels/likelihood.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "kernels/each_isa.h"
+#include "radir/core/error.h"
+#include "radir/math/predictive.h"
+#include "support/expect_error.h"
+#include "support/worst_error.h"
+
+namespace radir::testing {
+namespace {
+
+using kernels::categorical_loss;
+using kernels::gamma_precision_loss;
+using kernels::GammaPrecisionLoss;
+using kernels::LikelihoodData;
+using kernels::NoiseOutput;
+using kernels::predicted_noise_loss;
+
+constexpr std::int64_t kStride = 48;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+/// Random outputs [output][kStride] and targets, exact in float.
+struct Problem {
+  Problem(std::int64_t num_outputs, std::int64_t num_batch)
+      : outputs(at(num_outputs * kStride)),
+        targets(at(num_outputs * num_batch)),
+        width(num_outputs),
+        batch(num_batch) {
+    std::mt19937 engine(11);
+    std::normal_distribution<double> normal;
+    for (double& x : outputs) x = static_cast<float>(2 * normal(engine));
+    for (double& x : targets) x = static_cast<float>(normal(engine));
+    for (std::int64_t n = 0; n < batch; ++n) labels.push_back(n * 7 % width);
+  }
+
+  template <typename T>
+  LikelihoodData<T> data(const std::vector<T>& y, std::vector<T>& gradient,
+                         Isa isa) const {
+    LikelihoodData<T> result;
+    result.outputs = y.data();
+    result.num_outputs = width;
+    result.batch = batch;
+    result.stride = kStride;
+    result.gradient = gradient.data();
+    result.isa = isa;
+    return result;
+  }
+
+  std::vector<double> outputs;
+  std::vector<double> targets;
+  std::vector<std::int64_t> labels;
+  std::int64_t width;
+  std::int64_t batch;
+};
+
+/// A loss of one datum's outputs, in double.
+using DatumLoss =
+    std::function<double(std::int64_t datum, const std::vector<double>&)>;
+
+/// Central difference of fourth order: error some 1e-11 at this step.
+double derivative(const DatumLoss& loss, std::int64_t datum,
+                  std::vector<double> outputs, std::size_t i) {
+  constexpr double kStep = 1e-3;
+  const double x = outputs[i];
+  const auto value = [&](double offset) {
+    outputs[i] = x + offset;
+    return loss(datum, outputs);
+  };
+  return (8 * (value(kStep) - value(-kStep)) -
+          (value(2 * kStep) - value(-2 * kStep))) /
+         (12 * kStep);
+}
+
+/// Compares a kernel's loss and gradient, on every instruction set, with the
+/// sum of `loss` over the data and with its derivative; `scale` is what the
+/// gradient is multiplied by. Gradients are allowed the error of the
+/// differences in double.
+template <typename T, typename Kernel>
+void expect_loss(const Problem& problem, const DatumLoss& loss,
+                 const Kernel& kernel) {
+  constexpr double kScale = 2.5;
+  const double gradient_eps = std::is_same_v<T, double> ? 1e6 : 16;
+  WorstError<T> losses("loss", 16);
+  WorstError<T> gradients("gradient", gradient_eps);
+  const std::vector<T> y(problem.outputs.begin(), problem.outputs.end());
+  const std::vector<T> targets(problem.targets.begin(), problem.targets.end());
+  for_each_isa([&](Isa isa) {
+    std::vector<T> gradient(y.size(), T(99));
+    LikelihoodData<T> data = problem.data(y, gradient, isa);
+    data.scale = kScale;
+    const double got = kernel(data, targets);
+    double want = 0;
+    for (std::int64_t n = 0; n < kStride; ++n) {
+      std::vector<double> outputs;
+      for (std::int64_t i = 0; i < problem.width; ++i) {
+        outputs.push_back(problem.outputs[at(i * kStride + n)]);
+      }
+      const bool exists = n < problem.batch;
+      if (exists) want += loss(n, outputs);
+      for (std::int64_t i = 0; i < problem.width; ++i) {
+        const T g = gradient[at(i * kStride + n)];
+        if (!exists) {
+          EXPECT_EQ(g, 0) << "output " << i << ", past the batch: " << n;
+          continue;
+        }
+        const double d = derivative(loss, n, outputs, at(i));
+        gradients.add_scaled(
+            g, kScale * d, kScale * std::max(1.0, std::fabs(d)),
+            [&] { return std::to_string(i) + ", " + std::to_string(n); });
+      }
+    }
+    losses.add(static_cast<T>(got), want,
+               [&] { return std::string(to_string(isa)); });
+    data.gradient = nullptr;
+    EXPECT_EQ(kernel(data, targets), got) << "without a gradient";
+  });
+  losses.verify();
+  gradients.verify();
+}
+
+template <typename T>
+void expect_categorical(std::int64_t batch) {
+  const Problem problem(10, batch);
+  expect_loss<T>(
+      problem,
+      [&](std::int64_t n, const std::vector<double>& y) {
+        double sum = 0;
+        for (double x : y) sum += std::exp(x);
+        return std::log(sum) - y[at(problem.labels[at(n)])];
+      },
+      [&](const LikelihoodData<T>& data, const std::vector<T>&) {
+        return categorical_loss(data, problem.labels.data());
+      });
+}
+
+TEST(CategoricalLoss, IsTheCrossEntropyOfSoftmax) {
+  for (std::int64_t batch : {1, 16, 37}) {
+    expect_categorical<double>(batch);
+    expect_categorical<float>(batch);
+  }
+}
+
+TEST(CategoricalLoss, LargeLogitsDoNotOverflow) {
+  for_each_isa([](Isa isa) {
+    std::vector<float> outputs(2 * 16);
+    outputs[0] = 1000;
+    outputs[16] = -1000;
+    LikelihoodData<float> data;
+    data.outputs = outputs.data();
+    data.num_outputs = 2;
+    data.batch = 1;
+    data.stride = 16;
+    data.isa = isa;
+    const std::int64_t labels[] = {1};
+    EXPECT_EQ(categorical_loss(data, labels), 2000);
+  });
+}
+
+TEST(CategoricalLoss, RefusesALabelThatIsNoOutput) {
+  const std::vector<float> outputs(3 * 16);
+  LikelihoodData<float> data;
+  data.outputs = outputs.data();
+  data.num_outputs = 3;
+  data.batch = 2;
+  data.stride = 16;
+  const std::int64_t labels[] = {2, 3};
+  expect_error<ArgumentError>([&] { categorical_loss(data, labels); },
+                              "between 0 and 2, but labels[1] is 3");
+}
+
+constexpr double kShape = 7.25;
+constexpr double kRate = 1.5;
+
+template <typename T>
+void expect_gamma_precision() {
+  const Problem problem(2, 37);
+  expect_loss<T>(
+      problem,
+      [&](std::int64_t n, const std::vector<double>& y) {
+        double sum = 0;
+        for (std::int64_t i = 0; i < problem.width; ++i) {
+          sum -= math::expected_log_likelihood(
+              problem.targets[at(n * problem.width + i)], y[at(i)], kShape,
+              kRate);
+        }
+        return sum;
+      },
+      [&](const LikelihoodData<T>& data, const std::vector<T>& targets) {
+        return gamma_precision_loss(data, targets.data(), kShape, kRate).loss;
+      });
+}
+
+TEST(GammaPrecisionLoss, IsTheExpectedNegativeLogLikelihood) {
+  expect_gamma_precision<double>();
+  expect_gamma_precision<float>();
+}
+
+TEST(GammaPrecisionLoss, GivesTheDerivativesByShapeAndRate) {
+  const Problem problem(2, 37);
+  std::vector<double> gradient(problem.outputs.size());
+  for_each_isa([&](Isa isa) {
+    const auto data = problem.data(problem.outputs, gradient, isa);
+    const auto at_point = [&](double shape, double rate) {
+      return gamma_precision_loss(data, problem.targets.data(), shape, rate);
+    };
+    const GammaPrecisionLoss loss = at_point(kShape, kRate);
+    constexpr double kStep = 1e-5;
+    const double by_shape = (at_point(kShape + kStep, kRate).loss -
+                             at_point(kShape - kStep, kRate).loss) /
+                            (2 * kStep);
+    const double by_rate = (at_point(kShape, kRate + kStep).loss -
+                            at_point(kShape, kRate - kStep).loss) /
+                           (2 * kStep);
+    EXPECT_NEAR(loss.shape_gradient, by_shape, 1e-6 * std::fabs(by_shape));
+    EXPECT_NEAR(loss.rate_gradient, by_rate, 1e-6 * std::fabs(by_rate));
+  });
+}
+
+TEST(GammaPrecisionLoss, RefusesParametersOutsideTheDomain) {
+  const LikelihoodData<float> data;
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const auto& [shape, rate] :
+       {std::pair(0.0, 1.0), std::pair(1.0, -1.0), std::pair(infinity, 1.0),
+        std::pair(1.0, infinity)}) {
+    expect_error<DomainError>(
+        [&, a = shape, b = rate] {
+          gamma_precision_loss<float>(data, nullptr, a, b);
+        },
+        "shape and rate must be positive and finite");
+  }
+}
+
+template <typename T>
+void expect_predicted_noise(NoiseOutput noise) {
+  const Problem problem(4, 37);
+  expect_loss<T>(
+      problem,
+      [&](std::int64_t n, const std::vector<double>& y) {
+        double sum = 0;
+        for (std::int64_t i = 0; i < 2; ++i) {
+          const double raw = y[at(2 + i)];
+          const double sigma = noise == NoiseOutput::LogVariance
+                                   ? std::exp(raw / 2)
+                                   : std::log1p(std::exp(raw));
+          const double z = (problem.targets[at(n * 2 + i)] - y[at(i)]) / sigma;
+          sum +=
+              std::log(2 * std::acos(-1.0)) / 2 + std::log(sigma) + z * z / 2;
+        }
+        return sum;
+      },
+      [&](const LikelihoodData<T>& data, const std::vector<T>& targets) {
+        return predicted_noise_loss(data, targets.data(), noise);
+      });
+}
+
+TEST(PredictedNoiseLoss, IsTheNegativeLogDensity) {
+  for (NoiseOutput noise :
+       {NoiseOutput::LogVariance, NoiseOutput::SoftplusScale}) {
+    expect_predicted_noise<double>(noise);
+    expect_predicted_noise<float>(noise);
+  }
+}
+
+TEST(PredictedNoiseLoss, RefusesAnOddNumberOfOutputs) {
+  LikelihoodData<double> data;
+  data.num_outputs = 3;
+  expect_error<ArgumentError>(
+      [&] {
+        predicted_noise_loss<double>(data, nullptr, NoiseOutput::LogVariance);
+      },
+      "must be even, but is 3");
+}
+
+}  // namespace
+}  // namespace radir::testing

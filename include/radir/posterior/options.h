@@ -1,0 +1,80 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "radir/kernels/rdp.h"
+
+namespace radir::posterior {
+
+/// The kinds of distribution a weight tensor can have.
+enum class Family {
+  RadialDirectional,  ///< random lengths times random directions
+  Gaussian,           ///< one independent normal per weight
+};
+
+/// What has a length and a direction of its own in a weight tensor.
+enum class Grouping {
+  Row,     ///< the weights of each output unit
+  Column,  ///< the weights of each input unit
+  Double,  ///< both: the weight is the elementwise product of the two
+};
+
+/// The prior of the directions, a von Mises-Fisher law of a given concentration
+/// around ...
+enum class DirectionPrior {
+  LocationAgnostic,  ///< ... the posterior's own mean direction
+  MeanDirection,     ///< ... the direction the network started with
+  Uniform,           ///< nothing: concentration 0
+};
+
+/// How a weight tensor is distributed, before and after seeing data.
+struct Options {
+  Family family = Family::RadialDirectional;
+  Grouping grouping = Grouping::Double;
+
+  /// Scale of the half-Cauchy prior of each radius: the smaller, the more
+  /// groups are pruned.
+  double local_scale = 1;
+  /// Scale of the half-Cauchy prior of the factor all radii of a layer share;
+  /// no value: there is no such factor.
+  std::optional<double> global_scale = 1;
+
+  DirectionPrior direction_prior = DirectionPrior::LocationAgnostic;
+  /// The prior's concentration is the one at which the cosine to the mean
+  /// direction peaks at 1 - direction_gap ...
+  double direction_gap = 1e-3;
+  /// ... unless it is given here.
+  std::optional<double> prior_concentration;
+  /// One posterior concentration per group instead of one per layer.
+  bool concentration_per_group = false;
+
+  /// Learn the prior's scales and concentration along with the posterior
+  /// (empirical Bayes).
+  bool learn_prior = false;
+
+  /// Standard deviation of the Gaussian family's prior.
+  double gaussian_prior_scale = 1;
+
+  /// Variance of the weights at the start, times the number of inputs of a
+  /// unit: 2 suits ReLU (He et al. 2015), 1 a linear output.
+  double initial_gain = 2;
+  /// Standard deviation of each radius factor's logarithm at the start, and of
+  /// the Gaussian family's weights relative to their spread.
+  double initial_noise = 0.1;
+
+  math::VmfEstimator estimator = math::VmfEstimator::Implicit;
+};
+
+const char* to_string(Family family);
+const char* to_string(Grouping grouping);
+const char* to_string(DirectionPrior prior);
+
+/// The posterior of a bias: Gaussian, starting at 0 with a spread that is small
+/// beside activations of unit size.
+Options bias_options(double prior_scale);
+
+/// Throws ArgumentError that names the first option that makes no sense.
+void check(const Options& options);
+
+}  // namespace radir::posterior

@@ -1,0 +1,313 @@
+#include "posterior/radial_directional.h"
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "radir/kernels/random.h"
+#include "radir/math/vmf.h"
+
+namespace radir::posterior {
+namespace {
+
+/// Number of arrays of a radius factor pair (kernels::RadiusFactors).
+constexpr std::size_t kFactorArrays = 4;
+
+kernels::RdpLayout layout(const kernels::WeightShape& shape,
+                          const Options& options) {
+  const kernels::RdpSideLayout side{!options.concentration_per_group,
+                                    options.global_scale.has_value()};
+  kernels::RdpLayout result{shape, {}, {}};
+  if (options.grouping != Grouping::Column) result.row = side;
+  if (options.grouping != Grouping::Row) result.column = side;
+  return result;
+}
+
+double prior_log_concentration(const Options& options, std::int64_t length) {
+  if (options.direction_prior == DirectionPrior::Uniform) {
+    return -std::numeric_limits<double>::infinity();
+  }
+  const double concentration =
+      options.prior_concentration
+          ? *options.prior_concentration
+          : math::vmf_concentration_for_cosine(static_cast<double>(length),
+                                               options.direction_gap);
+  return std::log(concentration);
+}
+
+template <typename P>
+kernels::RadiusFactors<P> factors(const Arrays<P>& arrays, std::size_t first) {
+  return {arrays[first], arrays[first + 1], arrays[first + 2],
+          arrays[first + 3]};
+}
+
+}  // namespace
+
+template <typename T>
+WeightPosterior<T>::RadialDirectional::RadialDirectional(
+    const kernels::WeightShape& shape, const Options& options)
+    : Impl(shape, options), kernel_(layout(shape, options)) {
+  if (options.grouping != Grouping::Column) {
+    row_ = add_side("row", shape.rows(), shape.row_length());
+  }
+  if (options.grouping != Grouping::Row) {
+    column_ = add_side("column", shape.columns(), shape.column_length());
+  }
+}
+
+template <typename T>
+auto WeightPosterior<T>::RadialDirectional::add_side(const std::string& name,
+                                                     std::int64_t groups,
+                                                     std::int64_t length)
+    -> SideBlocks {
+  const Options& options = this->options_;
+  const auto add_factors = [&](const std::string& prefix, std::int64_t size) {
+    const std::size_t first = this->add_block(prefix + "_loc_a", size);
+    this->add_block(prefix + "_log_var_a", size);
+    this->add_block(prefix + "_loc_b", size);
+    this->add_block(prefix + "_log_var_b", size);
+    return first;
+  };
+
+  SideBlocks side;
+  side.groups = groups;
+  side.length = length;
+  side.prior_log_concentration = prior_log_concentration(options, length);
+  side.direction =
+      this->add_block(name + "_direction", this->shape_.size(), true);
+  side.log_concentration =
+      this->add_block(name + "_log_concentration",
+                      options.concentration_per_group ? groups : 1);
+  side.local = add_factors(name + "_local", groups);
+  if (options.global_scale) side.global = add_factors(name + "_global", 1);
+  if (options.direction_prior == DirectionPrior::MeanDirection) {
+    side.prior_direction = this->add_block(name + "_prior_direction",
+                                           this->shape_.size(), true, false);
+  }
+  if (options.learn_prior) {
+    const bool uniform = options.direction_prior == DirectionPrior::Uniform;
+    side.learnt_prior =
+        this->add_block(name + "_prior_log_concentration", 1, false, !uniform);
+    this->add_block(name + "_prior_log_local_scale", 1);
+    this->add_block(name + "_prior_log_global_scale", 1, false,
+                    options.global_scale.has_value());
+  }
+  return side;
+}
+
+template <typename T>
+std::string WeightPosterior<T>::RadialDirectional::describe() const {
+  const Options& options = this->options_;
+  std::ostringstream text;
+  text.precision(4);
+  text << "radial-directional, " << to_string(options.grouping)
+       << " grouping, prior: " << (options.learn_prior ? "learnt from " : "")
+       << "half-Cauchy scales " << options.local_scale;
+  if (options.global_scale) text << " and " << *options.global_scale;
+  text << ", " << to_string(options.direction_prior) << " directions";
+  if (options.direction_prior != DirectionPrior::Uniform) {
+    text << " of concentration";
+    for (const auto* side : {&row_, &column_}) {
+      if (*side) text << " " << std::exp((*side)->prior_log_concentration);
+    }
+  }
+  return text.str();
+}
+
+template <typename T>
+void WeightPosterior<T>::RadialDirectional::initialize(
+    const kernels::RandomStream& stream, const Arrays<T>& parameters) {
+  // With directions near uniform, E[W^2] is E[r^2] / length for one side and
+  // the product of two such factors for both (see docs/mathematics.md, double
+  // grouping); it is to be initial_gain / row length. Both sides take an equal
+  // share.
+  const double row_length = static_cast<double>(this->shape_.row_length());
+  double log_variance = std::log(this->options_.initial_gain / row_length);
+  for (const auto* side : {&row_, &column_}) {
+    if (*side) {
+      log_variance += std::log(static_cast<double>((*side)->length));
+    }
+  }
+  const int sides = (row_ ? 1 : 0) + (column_ ? 1 : 0);
+  const double log_radius = log_variance / (2 * sides);
+
+  kernels::RandomStream normals = stream;
+  for (const auto* side : {&row_, &column_}) {
+    if (!*side) continue;
+    T* direction = parameters[(*side)->direction];
+    const std::int64_t size = this->shape_.size();
+    kernels::fill_normal(normals, 0, size, direction);
+    ++normals.stream;
+    // Unit length in the mean: the step sizes of an optimiser then turn a
+    // direction as fast as they would a plain weight of He's scale.
+    const T scale = T(1 / std::sqrt(static_cast<double>((*side)->length)));
+    for (std::int64_t i = 0; i < size; ++i) direction[i] *= scale;
+    initialize_side(**side, log_radius, parameters);
+  }
+}
+
+template <typename T>
+void WeightPosterior<T>::RadialDirectional::initialize_side(
+    const SideBlocks& side, double log_radius,
+    const Arrays<T>& parameters) const {
+  const Options& options = this->options_;
+  const auto fill = [&](std::size_t block, double value) {
+    const std::int64_t size = this->blocks_[block].size;
+    for (std::int64_t i = 0; i < size; ++i) parameters[block][i] = T(value);
+  };
+  // A uniform prior suggests no concentration to start from.
+  const double log_concentration =
+      std::isinf(side.prior_log_concentration)
+          ? std::log(static_cast<double>(side.length) / options.direction_gap)
+          : side.prior_log_concentration;
+  fill(side.log_concentration, log_concentration);
+
+  // The factors a and the global b start where the KL to their prior is least
+  // for their variance (a: Gamma(1/2, scale^2), b: inverse Gamma(1/2, 1));
+  // the local b, whose prior has the heavy tail, carries the rest of the
+  // radius: log r = (sum of the four locations) / 2, and log E[r^2] = 2 M + 2
+  // V.
+  const double variance = options.initial_noise * options.initial_noise;
+  const double log_variance = std::log(variance);
+  const auto best_loc_a = [&](double scale) {
+    return std::log(scale * scale / 2) - variance / 2;
+  };
+  const double best_loc_b = std::log(2.0) + variance / 2;
+  const int factor_count = side.global ? 4 : 2;
+  double rest = 2 * log_radius - 2 * (factor_count * variance / 4);
+  const double loc_a = best_loc_a(options.local_scale);
+  fill(side.local, loc_a);
+  rest -= loc_a;
+  if (side.global) {
+    const double global_loc_a = best_loc_a(*options.global_scale);
+    fill(*side.global, global_loc_a);
+    fill(*side.global + 1, log_variance);
+    fill(*side.global + 2, best_loc_b);
+    fill(*side.global + 3, log_variance);
+    rest -= global_loc_a + best_loc_b;
+  }
+  fill(side.local + 1, log_variance);
+  fill(side.local + 2, rest);
+  fill(side.local + 3, log_variance);
+
+  if (side.prior_direction) {
+    const T* direction = parameters[side.direction];
+    T* prior = parameters[*side.prior_direction];
+    for (std::int64_t i = 0; i < this->shape_.size(); ++i) {
+      prior[i] = direction[i];
+    }
+  }
+  if (side.learnt_prior) {
+    fill(*side.learnt_prior, side.prior_log_concentration);
+    fill(*side.learnt_prior + 1, std::log(options.local_scale));
+    fill(*side.learnt_prior + 2, std::log(options.global_scale.value_or(1)));
+  }
+}
+
+template <typename T>
+template <typename P>
+kernels::RdpSides<P> WeightPosterior<T>::RadialDirectional::sides(
+    const Arrays<P>& arrays) const {
+  const auto view = [&](const std::optional<SideBlocks>& side) {
+    kernels::RdpSide<P> result;
+    if (!side) return result;
+    result.direction = arrays[side->direction];
+    result.log_concentration = arrays[side->log_concentration];
+    result.local = factors(arrays, side->local);
+    if (side->global) result.global = factors(arrays, *side->global);
+    return result;
+  };
+  return {view(row_), view(column_)};
+}
+
+template <typename T>
+kernels::RdpSidePrior<T> WeightPosterior<T>::RadialDirectional::side_prior(
+    const SideBlocks& side, const Arrays<const T>& parameters) const {
+  kernels::RdpSidePrior<T> result;
+  result.log_concentration = side.prior_log_concentration;
+  result.log_local_scale = std::log(this->options_.local_scale);
+  result.log_global_scale = std::log(this->options_.global_scale.value_or(1));
+  if (side.prior_direction) {
+    result.direction = parameters[*side.prior_direction];
+  }
+  if (side.learnt_prior) {
+    result.log_concentration =
+        static_cast<double>(*parameters[*side.learnt_prior]);
+    result.log_local_scale =
+        static_cast<double>(*parameters[*side.learnt_prior + 1]);
+    result.log_global_scale =
+        static_cast<double>(*parameters[*side.learnt_prior + 2]);
+  }
+  return result;
+}
+
+template <typename T>
+void WeightPosterior<T>::RadialDirectional::sample(
+    const Arrays<const T>& parameters, const kernels::RandomStream& stream,
+    T* weight, ThreadPool* pool) {
+  kernel_.sample(sides(parameters), stream, weight, pool);
+}
+
+template <typename T>
+void WeightPosterior<T>::RadialDirectional::backward(
+    const Arrays<const T>& parameters, const T* weight,
+    const T* weight_gradient, const Arrays<T>& gradients, double loss,
+    ThreadPool* pool) {
+  kernel_.backward(sides(parameters), weight, weight_gradient, sides(gradients),
+                   {this->options_.estimator, loss}, pool);
+}
+
+template <typename T>
+kernels::RdpPrior<T> WeightPosterior<T>::RadialDirectional::prior(
+    const Arrays<const T>& parameters) const {
+  kernels::RdpPrior<T> result;
+  if (row_) result.row = side_prior(*row_, parameters);
+  if (column_) result.column = side_prior(*column_, parameters);
+  return result;
+}
+
+template <typename T>
+double WeightPosterior<T>::RadialDirectional::kl(
+    const Arrays<const T>& parameters) {
+  return kernel_.kl(sides(parameters), prior(parameters));
+}
+
+template <typename T>
+void WeightPosterior<T>::RadialDirectional::kl_backward(
+    const Arrays<const T>& parameters, double scale,
+    const Arrays<T>& gradients) {
+  kernels::RdpPriorGradient prior_gradient;
+  const kernels::RdpKlGradient<T> gradient{
+      scale, sides(gradients),
+      this->options_.learn_prior ? &prior_gradient : nullptr};
+  kernel_.kl_backward(sides(parameters), prior(parameters), gradient);
+  const auto pass_on = [&](const std::optional<SideBlocks>& side,
+                           const kernels::RdpSidePriorGradient& from) {
+    if (!side || !side->learnt_prior) return;
+    const std::size_t first = *side->learnt_prior;
+    if (this->blocks_[first].trainable) {
+      *gradients[first] += T(from.log_concentration);
+    }
+    *gradients[first + 1] += T(from.log_local_scale);
+    if (side->global) *gradients[first + 2] += T(from.log_global_scale);
+  };
+  pass_on(row_, prior_gradient.row);
+  pass_on(column_, prior_gradient.column);
+}
+
+template <typename T>
+void WeightPosterior<T>::RadialDirectional::moments(
+    const Arrays<const T>& parameters, T* mean, T* variance) {
+  kernel_.moments(sides(parameters), mean, variance);
+}
+
+template <typename T>
+void WeightPosterior<T>::RadialDirectional::point(
+    const Arrays<const T>& parameters, kernels::PointWeight kind, T* weight) {
+  kernel_.point(sides(parameters), kind, weight);
+}
+
+template class WeightPosterior<float>::RadialDirectional;
+template class WeightPosterior<double>::RadialDirectional;
+
+}  // namespace radir::posterior

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "posterior/weight_posterior_impl.h"
+
+namespace radir::posterior {
+
+/// Random lengths times random directions, of rows, columns or both.
+template <typename T>
+class WeightPosterior<T>::RadialDirectional final
+    : public WeightPosterior<T>::Impl {
+ public:
+  RadialDirectional(const kernels::WeightShape& shape, const Options& options);
+
+  std::string describe() const override;
+  void initialize(const kernels::RandomStream& stream,
+                  const Arrays<T>& parameters) override;
+  void sample(const Arrays<const T>& parameters,
+              const kernels::RandomStream& stream, T* weight,
+              ThreadPool* pool) override;
+  void backward(const Arrays<const T>& parameters, const T* weight,
+                const T* weight_gradient, const Arrays<T>& gradients,
+                double loss, ThreadPool* pool) override;
+  double kl(const Arrays<const T>& parameters) override;
+  void kl_backward(const Arrays<const T>& parameters, double scale,
+                   const Arrays<T>& gradients) override;
+  void moments(const Arrays<const T>& parameters, T* mean,
+               T* variance) override;
+  void point(const Arrays<const T>& parameters, kernels::PointWeight kind,
+             T* weight) override;
+
+ private:
+  /// Where the arrays of one side stand among the parameter blocks.
+  struct SideBlocks {
+    std::int64_t groups = 0;
+    std::int64_t length = 0;
+    double prior_log_concentration = 0;
+    std::size_t direction = 0;
+    std::size_t log_concentration = 0;
+    /// First of loc_a, log_var_a, loc_b, log_var_b.
+    std::size_t local = 0;
+    std::optional<std::size_t> global;
+    std::optional<std::size_t> prior_direction;
+    /// First of the learnt log concentration, log local and log global scale.
+    std::optional<std::size_t> learnt_prior;
+  };
+
+  SideBlocks add_side(const std::string& name, std::int64_t groups,
+                      std::int64_t length);
+  void initialize_side(const SideBlocks& side, double log_radius,
+                       const Arrays<T>& parameters) const;
+  template <typename P>
+  kernels::RdpSides<P> sides(const Arrays<P>& arrays) const;
+  kernels::RdpPrior<T> prior(const Arrays<const T>& parameters) const;
+  kernels::RdpSidePrior<T> side_prior(const SideBlocks& side,
+                                      const Arrays<const T>& parameters) const;
+
+  std::optional<SideBlocks> row_;
+  std::optional<SideBlocks> column_;
+  kernels::RdpKernel<T> kernel_;
+};
+
+}  // namespace radir::posterior

@@ -1,0 +1,142 @@
+#include "radir/posterior/weight_posterior.h"
+
+#include "posterior/gaussian.h"
+#include "posterior/radial_directional.h"
+#include "radir/core/error.h"
+
+namespace radir::posterior {
+namespace {
+
+/// A group of length 1 has no direction: takes the other grouping then, or the
+/// Gaussian family when that has none either.
+Options resolve(const kernels::WeightShape& shape, Options options) {
+  if (options.family == Family::Gaussian) return options;
+  const bool rows = shape.row_length() > 1;
+  const bool columns = shape.column_length() > 1;
+  if (!rows && !columns) {
+    options.family = Family::Gaussian;
+  } else if (!rows) {
+    options.grouping = Grouping::Column;
+  } else if (!columns) {
+    options.grouping = Grouping::Row;
+  }
+  return options;
+}
+
+std::string fallback_note(const Options& wanted, const Options& used) {
+  if (wanted.family != used.family) {
+    return " (asked for " + std::string(to_string(wanted.grouping)) +
+           " grouping, but rows and columns have length 1)";
+  }
+  if (used.family == Family::Gaussian || wanted.grouping == used.grouping) {
+    return "";
+  }
+  return std::string(" (asked for ") + to_string(wanted.grouping) + ", but " +
+         (used.grouping == Grouping::Row ? "columns" : "rows") +
+         " have length 1)";
+}
+
+}  // namespace
+
+template <typename T>
+WeightPosterior<T>::WeightPosterior(const kernels::WeightShape& shape,
+                                    const Options& options) {
+  check(options);
+  RADIR_CHECK(
+      shape.groups > 0 && shape.out > 0 && shape.in > 0 && shape.kernel > 0,
+      ArgumentError, "weight posterior: every extent of the weight ",
+      "must be positive, but it is ", shape.groups, " x ", shape.out, " x ",
+      shape.in, " x ", shape.kernel);
+  const Options used = resolve(shape, options);
+  if (used.family == Family::Gaussian) {
+    impl_ = std::make_unique<Gaussian>(shape, used);
+  } else {
+    impl_ = std::make_unique<RadialDirectional>(shape, used);
+  }
+  impl_->note_ = fallback_note(options, used);
+}
+
+template <typename T>
+WeightPosterior<T>::~WeightPosterior() = default;
+template <typename T>
+WeightPosterior<T>::WeightPosterior(WeightPosterior&&) noexcept = default;
+template <typename T>
+WeightPosterior<T>& WeightPosterior<T>::operator=(WeightPosterior&&) noexcept =
+    default;
+
+template <typename T>
+const kernels::WeightShape& WeightPosterior<T>::shape() const {
+  return impl_->shape_;
+}
+
+template <typename T>
+const Options& WeightPosterior<T>::options() const {
+  return impl_->options_;
+}
+
+template <typename T>
+const std::vector<ParameterBlock>& WeightPosterior<T>::parameter_blocks()
+    const {
+  return impl_->blocks_;
+}
+
+template <typename T>
+std::int64_t WeightPosterior<T>::parameter_count() const {
+  std::int64_t count = 0;
+  for (const ParameterBlock& block : impl_->blocks_) count += block.size;
+  return count;
+}
+
+template <typename T>
+std::string WeightPosterior<T>::describe() const {
+  return impl_->describe() + impl_->note_;
+}
+
+template <typename T>
+void WeightPosterior<T>::initialize(const kernels::RandomStream& stream,
+                                    const Arrays<T>& parameters) {
+  impl_->initialize(stream, parameters);
+}
+
+template <typename T>
+void WeightPosterior<T>::sample(const Arrays<const T>& parameters,
+                                const kernels::RandomStream& stream, T* weight,
+                                ThreadPool* pool) {
+  impl_->sample(parameters, stream, weight, pool);
+}
+
+template <typename T>
+void WeightPosterior<T>::backward(const Arrays<const T>& parameters,
+                                  const T* weight, const T* weight_gradient,
+                                  const Arrays<T>& gradients, double loss,
+                                  ThreadPool* pool) {
+  impl_->backward(parameters, weight, weight_gradient, gradients, loss, pool);
+}
+
+template <typename T>
+double WeightPosterior<T>::kl(const Arrays<const T>& parameters) {
+  return impl_->kl(parameters);
+}
+
+template <typename T>
+void WeightPosterior<T>::kl_backward(const Arrays<const T>& parameters,
+                                     double scale, const Arrays<T>& gradients) {
+  impl_->kl_backward(parameters, scale, gradients);
+}
+
+template <typename T>
+void WeightPosterior<T>::moments(const Arrays<const T>& parameters, T* mean,
+                                 T* variance) {
+  impl_->moments(parameters, mean, variance);
+}
+
+template <typename T>
+void WeightPosterior<T>::point(const Arrays<const T>& parameters,
+                               kernels::PointWeight kind, T* weight) {
+  impl_->point(parameters, kind, weight);
+}
+
+template class WeightPosterior<float>;
+template class WeightPosterior<double>;
+
+}  // namespace radir::posterior

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "radir/core/thread_pool.h"
+#include "radir/train/trainer.h"
+
+namespace radir::train {
+
+/// Gamma posterior of the precision, as trained (1, 1 without one).
+struct Precision {
+  double shape = 1;
+  double rate = 1;
+};
+
+template <typename T>
+Precision precision_of(const Model& model, const std::vector<T>& parameters);
+
+/// Log-likelihood of each example under the mixture of the weight samples,
+/// log mean_s p(target | sample s), in nats and in the targets' own units as
+/// the network sees them. `outputs` is [samples][count][output_size], as
+/// Predictor writes it.
+///
+/// Gaussian: Student's t, the precision integrated out.
+template <typename T>
+std::vector<double> log_likelihoods(const Model& model,
+                                    const Precision& precision,
+                                    const T* outputs, std::int64_t samples,
+                                    const DataView<T>& data);
+
+/// Mean negative log-likelihood of the examples under `samples` draws.
+template <typename T>
+double predictive_nll(const Model& model, const std::vector<T>& parameters,
+                      const DataView<T>& data, std::int64_t samples,
+                      std::uint64_t seed, ThreadPool* pool = nullptr);
+
+}  // namespace radir::train

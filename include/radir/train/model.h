@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "radir/kernels/network.h"
+#include "radir/kernels/weight_shape.h"
+#include "radir/posterior/options.h"
+
+namespace radir::train {
+
+/// A sequential network, described but not built.
+struct NetworkSpec {
+  kernels::Shape input;
+  std::vector<kernels::LayerSpec> layers;
+};
+
+/// Dense layers of the given widths with ReLU between them.
+NetworkSpec multilayer_perceptron(std::int64_t inputs,
+                                  const std::vector<std::int64_t>& hidden,
+                                  std::int64_t outputs);
+
+/// LeNet-5 as in Caffe's example (20-50-800-500): no nonlinearity after the
+/// convolutions but the max-pooling.
+NetworkSpec lenet5();
+
+/// 784-300-100-10, dense.
+NetworkSpec lenet300();
+
+/// How the targets are distributed given the outputs of the network.
+struct Likelihood {
+  enum class Kind {
+    /// Normal around the outputs; its precision has a Gamma posterior.
+    Gaussian,
+    /// Normal; the network gives means, then log variances.
+    PredictedNoise,
+    /// One of as many classes as there are outputs, by softmax.
+    Categorical,
+  };
+  Kind kind = Kind::Gaussian;
+  /// Prior of the precision, for standardised targets (Gaussian).
+  double prior_shape = 6;
+  double prior_rate = 6;
+};
+
+const char* to_string(Likelihood::Kind kind);
+
+/// Everything that defines a Bayesian network before any data is seen.
+struct ModelSpec {
+  NetworkSpec network;
+  /// The posterior of each layer's weights: one entry for all layers, or one
+  /// per layer that has weights.
+  std::vector<posterior::Options> weights = {posterior::Options()};
+  /// Prior standard deviation of the biases, which are Gaussian.
+  double bias_prior_scale = 1;
+  Likelihood likelihood;
+};
+
+/// One named array in the flat buffer of all parameters.
+struct ParameterInfo {
+  std::string name;  ///< such as "layer1.weight.row_direction"
+  std::int64_t offset = 0;
+  std::vector<std::int64_t> shape;
+  bool trainable = true;
+
+  std::int64_t size() const;
+};
+
+/// A layer with weights: where it stands in the network and what it holds.
+struct WeightedLayer {
+  std::size_t index = 0;  ///< in NetworkSpec::layers
+  std::string name;       ///< "layer1", "layer2", ... by position
+  kernels::WeightShape shape;
+  /// The weight's shape as libtorch has it: [out][in] or [out][in][h][w].
+  std::vector<std::int64_t> tensor_shape;
+  posterior::Options weight;
+  posterior::Options bias;
+  std::int64_t bias_size = 0;  ///< 0: none
+  /// Index into Model::parameters() of the first array of the weight and of
+  /// the bias.
+  std::size_t first_weight_parameter = 0;
+  std::size_t first_bias_parameter = 0;
+};
+
+/// A network with its posteriors and likelihood, checked, and the layout of
+/// its parameters in one flat buffer. Holds no parameter values.
+class Model {
+ public:
+  /// Throws ArgumentError when the layers do not fit each other, the posterior
+  /// options make no sense, or the outputs do not fit the likelihood.
+  explicit Model(ModelSpec spec);
+
+  const ModelSpec& spec() const { return spec_; }
+  const std::vector<WeightedLayer>& layers() const { return layers_; }
+  const std::vector<ParameterInfo>& parameters() const { return parameters_; }
+  std::int64_t parameter_count() const { return parameter_count_; }
+  std::int64_t input_size() const { return spec_.network.input.size(); }
+  std::int64_t output_size() const { return output_size_; }
+  /// Numbers per example in the targets (classes count as one label).
+  std::int64_t target_size() const;
+  /// Index into parameters() of the log shape of the precision's posterior,
+  /// followed by its log rate; only with a Gaussian likelihood.
+  std::size_t precision_parameter() const { return precision_parameter_; }
+
+  /// Several lines: the layers, their posteriors and the likelihood.
+  std::string describe() const;
+
+ private:
+  void add_parameter(std::string name, std::vector<std::int64_t> shape,
+                     bool trainable = true);
+  void add_posterior(const std::string& name, const kernels::WeightShape& shape,
+                     const std::vector<std::int64_t>& tensor_shape,
+                     const posterior::Options& options);
+
+  ModelSpec spec_;
+  std::vector<WeightedLayer> layers_;
+  std::vector<ParameterInfo> parameters_;
+  std::int64_t parameter_count_ = 0;
+  std::int64_t output_size_ = 0;
+  std::size_t precision_parameter_ = 0;
+};
+
+}  // namespace radir::train

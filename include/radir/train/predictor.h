@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "radir/core/thread_pool.h"
+#include "radir/kernels/rdp.h"
+#include "radir/train/model.h"
+
+namespace radir::train {
+
+/// Predictions of a trained network: outputs under many draws of its weights.
+///
+/// The draws are made once and kept, so that predicting row after row costs
+/// the network alone. The same seed gives the same draws.
+template <typename T>
+class Predictor {
+ public:
+  /// Draws `samples` sets of weights. Throws ArgumentError unless samples > 0
+  /// and `parameters` fits the model.
+  Predictor(const Model& model, const std::vector<T>& parameters,
+            std::int64_t samples, std::uint64_t seed,
+            ThreadPool* pool = nullptr);
+  /// One set of weights that stands for the posterior.
+  Predictor(const Model& model, const std::vector<T>& parameters,
+            kernels::PointWeight kind, ThreadPool* pool = nullptr);
+  ~Predictor();
+  Predictor(Predictor&&) noexcept;
+  Predictor& operator=(Predictor&&) noexcept;
+
+  std::int64_t samples() const;
+  std::int64_t output_size() const;
+
+  /// Writes outputs[sample][row][output] for rows[count][input_size].
+  void run(const T* rows, std::int64_t count, T* outputs);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace radir::train

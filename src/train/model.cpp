@@ -1,0 +1,189 @@
+#include "radir/train/model.h"
+
+#include <sstream>
+
+#include "radir/core/error.h"
+#include "radir/posterior/weight_posterior.h"
+
+namespace radir::train {
+namespace {
+
+using kernels::Conv2d;
+using kernels::Dense;
+using kernels::Flatten;
+using kernels::MaxPool2d;
+using kernels::Relu;
+using kernels::Shape;
+
+/// The weights of a layer that reads examples of the given shape.
+WeightedLayer weighted_layer(const Dense& layer, const Shape& input) {
+  WeightedLayer result;
+  result.shape = {1, layer.outputs, input.size(), 1};
+  result.tensor_shape = {layer.outputs, input.size()};
+  result.bias_size = layer.bias ? layer.outputs : 0;
+  return result;
+}
+
+WeightedLayer weighted_layer(const Conv2d& layer, const Shape& input) {
+  WeightedLayer result;
+  const std::int64_t inputs = input.channels / layer.groups;
+  result.shape = {layer.groups, layer.outputs / layer.groups, inputs,
+                  layer.kernel.h * layer.kernel.w};
+  result.tensor_shape = {layer.outputs, inputs, layer.kernel.h, layer.kernel.w};
+  result.bias_size = layer.bias ? layer.outputs : 0;
+  return result;
+}
+
+}  // namespace
+
+NetworkSpec multilayer_perceptron(std::int64_t inputs,
+                                  const std::vector<std::int64_t>& hidden,
+                                  std::int64_t outputs) {
+  NetworkSpec spec{{inputs, 1, 1}, {}};
+  for (std::int64_t width : hidden) {
+    spec.layers.push_back(Dense{width});
+    spec.layers.push_back(Relu{});
+  }
+  spec.layers.push_back(Dense{outputs});
+  return spec;
+}
+
+NetworkSpec lenet5() {
+  const MaxPool2d halve{{2, 2}, {2, 2}};
+  return {{1, 28, 28},
+          {Conv2d{20, {5, 5}}, halve, Conv2d{50, {5, 5}}, halve, Flatten{},
+           Dense{500}, Relu{}, Dense{10}}};
+}
+
+NetworkSpec lenet300() { return multilayer_perceptron(784, {300, 100}, 10); }
+
+const char* to_string(Likelihood::Kind kind) {
+  switch (kind) {
+    case Likelihood::Kind::PredictedNoise:
+      return "predicted-noise";
+    case Likelihood::Kind::Categorical:
+      return "categorical";
+    case Likelihood::Kind::Gaussian:
+      break;
+  }
+  return "gaussian";
+}
+
+std::int64_t ParameterInfo::size() const {
+  std::int64_t product = 1;
+  for (std::int64_t extent : shape) product *= extent;
+  return product;
+}
+
+Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
+  const auto shapes =
+      kernels::layer_shapes(spec_.network.input, spec_.network.layers);
+  output_size_ = shapes.back().size();
+  for (std::size_t i = 0; i < spec_.network.layers.size(); ++i) {
+    const kernels::LayerSpec& layer = spec_.network.layers[i];
+    if (const auto* dense = std::get_if<Dense>(&layer)) {
+      layers_.push_back(weighted_layer(*dense, shapes[i]));
+    } else if (const auto* conv = std::get_if<Conv2d>(&layer)) {
+      layers_.push_back(weighted_layer(*conv, shapes[i]));
+    } else {
+      continue;
+    }
+    layers_.back().index = i;
+    layers_.back().name = "layer" + std::to_string(i + 1);
+  }
+  RADIR_CHECK(!layers_.empty(), ArgumentError,
+              "model: the network has no layer with weights");
+  RADIR_CHECK(
+      spec_.weights.size() == 1 || spec_.weights.size() == layers_.size(),
+      ArgumentError, "model: posterior options must be given once or for each ",
+      "of the ", layers_.size(), " layers with weights, but there are ",
+      spec_.weights.size());
+  RADIR_CHECK(spec_.likelihood.kind != Likelihood::Kind::PredictedNoise ||
+                  output_size_ % 2 == 0,
+              ArgumentError, "model: a network that predicts its noise needs ",
+              "two outputs per target, but has ", output_size_);
+  RADIR_CHECK(spec_.likelihood.kind != Likelihood::Kind::Categorical ||
+                  output_size_ >= 2,
+              ArgumentError, "model: a classifier needs at least two outputs, ",
+              "but has ", output_size_);
+
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    WeightedLayer& layer = layers_[i];
+    layer.weight = spec_.weights[spec_.weights.size() == 1 ? 0 : i];
+    layer.bias = posterior::bias_options(spec_.bias_prior_scale);
+    layer.first_weight_parameter = parameters_.size();
+    add_posterior(layer.name + ".weight", layer.shape, layer.tensor_shape,
+                  layer.weight);
+    layer.first_bias_parameter = parameters_.size();
+    if (layer.bias_size > 0) {
+      add_posterior(layer.name + ".bias", {1, layer.bias_size, 1, 1},
+                    {layer.bias_size}, layer.bias);
+    }
+  }
+  precision_parameter_ = parameters_.size();
+  if (spec_.likelihood.kind == Likelihood::Kind::Gaussian) {
+    RADIR_CHECK(
+        spec_.likelihood.prior_shape > 0 && spec_.likelihood.prior_rate > 0,
+        ArgumentError, "model: shape and rate of the precision's ",
+        "prior must be > 0, but are ", spec_.likelihood.prior_shape, " and ",
+        spec_.likelihood.prior_rate);
+    add_parameter("likelihood.log_shape", {1});
+    add_parameter("likelihood.log_rate", {1});
+  }
+}
+
+void Model::add_parameter(std::string name, std::vector<std::int64_t> shape,
+                          bool trainable) {
+  parameters_.push_back(
+      {std::move(name), parameter_count_, std::move(shape), trainable});
+  parameter_count_ += parameters_.back().size();
+}
+
+void Model::add_posterior(const std::string& name,
+                          const kernels::WeightShape& shape,
+                          const std::vector<std::int64_t>& tensor_shape,
+                          const posterior::Options& options) {
+  const posterior::WeightPosterior<float> posterior(shape, options);
+  for (const auto& block : posterior.parameter_blocks()) {
+    add_parameter(name + "." + block.name,
+                  block.weight_shaped ? tensor_shape
+                                      : std::vector<std::int64_t>{block.size},
+                  block.trainable);
+  }
+}
+
+std::int64_t Model::target_size() const {
+  switch (spec_.likelihood.kind) {
+    case Likelihood::Kind::PredictedNoise:
+      return output_size_ / 2;
+    case Likelihood::Kind::Categorical:
+      return 1;
+    case Likelihood::Kind::Gaussian:
+      break;
+  }
+  return output_size_;
+}
+
+std::string Model::describe() const {
+  std::ostringstream text;
+  const auto shapes =
+      kernels::layer_shapes(spec_.network.input, spec_.network.layers);
+  text << "input " << to_string(spec_.network.input) << "\n";
+  auto weighted = layers_.begin();
+  for (std::size_t i = 0; i < spec_.network.layers.size(); ++i) {
+    text << "layer " << i + 1 << ": " << to_string(spec_.network.layers[i])
+         << " -> " << to_string(shapes[i + 1]);
+    if (weighted != layers_.end() && weighted->index == i) {
+      const posterior::WeightPosterior<float> posterior(weighted->shape,
+                                                        weighted->weight);
+      text << ", " << posterior.describe();
+      ++weighted;
+    }
+    text << "\n";
+  }
+  text << "likelihood: " << to_string(spec_.likelihood.kind) << ", "
+       << parameter_count_ << " parameters\n";
+  return text.str();
+}
+
+}  // namespace radir::train

@@ -1,0 +1,137 @@
+#include "train/posterior_set.h"
+
+namespace radir::train {
+namespace {
+
+/// Stream numbers from here on draw starting values, those below it noise.
+constexpr std::uint32_t kInitialStreams = 1u << 31;
+
+}  // namespace
+
+template <typename T>
+PosteriorSet<T>::PosteriorSet(const Model& model) {
+  for (const WeightedLayer& layer : model.layers()) {
+    add(model, layer.shape, layer.weight, layer.first_weight_parameter);
+    has_bias_.push_back(layer.bias_size > 0);
+    if (layer.bias_size > 0) {
+      add(model, {1, layer.bias_size, 1, 1}, layer.bias,
+          layer.first_bias_parameter);
+    }
+  }
+  draw_gradient_.resize(draw_.size());
+  weights_ = weights_in(draw_.data());
+  T* gradient = draw_gradient_.data();
+  for (const kernels::Weights<T>& layer : weights_) {
+    const auto offset = [&](const T* p) { return p - draw_.data(); };
+    weight_gradients_.push_back(
+        {gradient + offset(layer.weight),
+         layer.bias == nullptr ? nullptr : gradient + offset(layer.bias)});
+  }
+}
+
+template <typename T>
+void PosteriorSet<T>::add(const Model& model, const kernels::WeightShape& shape,
+                          const posterior::Options& options,
+                          std::size_t first_parameter) {
+  Entry entry{posterior::WeightPosterior<T>(shape, options), {}, 0, {}, {}};
+  for (std::size_t i = 0; i < entry.posterior.parameter_blocks().size(); ++i) {
+    entry.offsets.push_back(model.parameters()[first_parameter + i].offset);
+  }
+  entry.draw_offset = static_cast<std::int64_t>(draw_.size());
+  draw_.resize(draw_.size() + static_cast<std::size_t>(shape.size()));
+  entries_.push_back(std::move(entry));
+}
+
+template <typename T>
+std::vector<kernels::Weights<T>> PosteriorSet<T>::weights_in(
+    const T* buffer) const {
+  std::vector<kernels::Weights<T>> result;
+  auto entry = entries_.begin();
+  for (bool has_bias : has_bias_) {
+    kernels::Weights<T> layer;
+    layer.weight = buffer + (entry++)->draw_offset;
+    if (has_bias) layer.bias = buffer + (entry++)->draw_offset;
+    result.push_back(layer);
+  }
+  return result;
+}
+
+template <typename T>
+template <typename P>
+const posterior::Arrays<P>& PosteriorSet<T>::Binding<P>::to(
+    P* buffer, const std::vector<std::int64_t>& offsets) {
+  if (buffer == flat) return arrays;
+  flat = buffer;
+  arrays.clear();
+  for (std::int64_t offset : offsets) arrays.push_back(buffer + offset);
+  return arrays;
+}
+
+template <typename T>
+kernels::RandomStream PosteriorSet<T>::stream(std::size_t entry,
+                                              std::uint64_t seed,
+                                              std::uint64_t step) const {
+  return {seed,
+          static_cast<std::uint32_t>(entry) * posterior::kStreamsPerPosterior,
+          step};
+}
+
+template <typename T>
+void PosteriorSet<T>::initialize(std::uint64_t seed, T* parameters) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    kernels::RandomStream start = stream(i, seed, 0);
+    start.stream += kInitialStreams;
+    entries_[i].posterior.initialize(start, bind(entries_[i], parameters));
+  }
+}
+
+template <typename T>
+void PosteriorSet<T>::sample(const T* parameters, std::uint64_t seed,
+                             std::uint64_t step, ThreadPool* pool) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    Entry& entry = entries_[i];
+    entry.posterior.sample(bind(entry, parameters), stream(i, seed, step),
+                           draw_.data() + entry.draw_offset, pool);
+  }
+}
+
+template <typename T>
+void PosteriorSet<T>::backward(const T* parameters, T* gradient, double loss,
+                               ThreadPool* pool) {
+  for (Entry& entry : entries_) {
+    entry.posterior.backward(bind(entry, parameters),
+                             draw_.data() + entry.draw_offset,
+                             draw_gradient_.data() + entry.draw_offset,
+                             bind(entry, gradient), loss, pool);
+  }
+}
+
+template <typename T>
+double PosteriorSet<T>::kl(const T* parameters) {
+  double sum = 0;
+  for (Entry& entry : entries_)
+    sum += entry.posterior.kl(bind(entry, parameters));
+  return sum;
+}
+
+template <typename T>
+void PosteriorSet<T>::kl_backward(const T* parameters, double scale,
+                                  T* gradient) {
+  for (Entry& entry : entries_) {
+    entry.posterior.kl_backward(bind(entry, parameters), scale,
+                                bind(entry, gradient));
+  }
+}
+
+template <typename T>
+void PosteriorSet<T>::point(const T* parameters, kernels::PointWeight kind) {
+  for (Entry& entry : entries_) {
+    entry.posterior.point(bind(entry, parameters), kind,
+                          draw_.data() + entry.draw_offset);
+  }
+}
+
+template class PosteriorSet<float>;
+template class PosteriorSet<double>;
+
+}  // namespace radir::train

@@ -1,0 +1,129 @@
+#include "radir/train/predictor.h"
+
+#include <algorithm>
+
+#include "radir/core/error.h"
+#include "train/posterior_set.h"
+
+namespace radir::train {
+namespace {
+
+/// Draws for prediction use noise that no training step uses: steps count up
+/// from 0, these down from the top.
+constexpr std::uint64_t kPredictionSteps = kernels::kMaxRandomSteps - 1;
+
+kernels::NetworkOptions network_options(ThreadPool* pool) {
+  kernels::NetworkOptions options;
+  options.max_batch = 0;  // the kernel's choice
+  options.pool = pool;
+  return options;
+}
+
+}  // namespace
+
+template <typename T>
+class Predictor<T>::Impl {
+ public:
+  Impl(const Model& model, const std::vector<T>& parameters,
+       std::int64_t samples, ThreadPool* pool)
+      : posteriors_(model),
+        network_(model.spec().network.input, model.spec().network.layers,
+                 network_options(pool)),
+        pool_(pool),
+        samples_(samples),
+        output_size_(model.output_size()) {
+    RADIR_CHECK(samples > 0, ArgumentError,
+                "Predictor: the number of samples must be positive, but is ",
+                samples);
+    RADIR_CHECK(
+        static_cast<std::int64_t>(parameters.size()) == model.parameter_count(),
+        ArgumentError, "Predictor: the model has ", model.parameter_count(),
+        " parameters, but got ", parameters.size());
+    draws_.resize(posteriors_.draw().size() *
+                  static_cast<std::size_t>(samples));
+  }
+
+  void draw(const std::vector<T>& parameters, std::uint64_t seed) {
+    for (std::int64_t s = 0; s < samples_; ++s) {
+      posteriors_.sample(parameters.data(), seed,
+                         kPredictionSteps - static_cast<std::uint64_t>(s),
+                         pool_);
+      keep(s);
+    }
+  }
+
+  void take_point(const std::vector<T>& parameters, kernels::PointWeight kind) {
+    posteriors_.point(parameters.data(), kind);
+    keep(0);
+  }
+
+  void run(const T* rows, std::int64_t count, T* outputs) {
+    RADIR_CHECK(count >= 0 && (count == 0 || rows != nullptr), ArgumentError,
+                "Predictor: needs ", count, " rows, but got none");
+    if (count == 0) return;
+    network_.run(rows, count, weights_.data(), samples_, outputs);
+  }
+
+  std::int64_t samples() const { return samples_; }
+  std::int64_t output_size() const { return output_size_; }
+
+ private:
+  void keep(std::int64_t sample) {
+    const std::vector<T>& draw = posteriors_.draw();
+    T* place = draws_.data() + sample * static_cast<std::int64_t>(draw.size());
+    std::copy(draw.begin(), draw.end(), place);
+    for (const auto& layer : posteriors_.weights_in(place)) {
+      weights_.push_back(layer);
+    }
+  }
+
+  PosteriorSet<T> posteriors_;
+  kernels::SampledPrediction<T> network_;
+  ThreadPool* pool_;
+  std::int64_t samples_;
+  std::int64_t output_size_;
+  std::vector<T> draws_;
+  std::vector<kernels::Weights<T>> weights_;
+};
+
+template <typename T>
+Predictor<T>::Predictor(const Model& model, const std::vector<T>& parameters,
+                        std::int64_t samples, std::uint64_t seed,
+                        ThreadPool* pool)
+    : impl_(std::make_unique<Impl>(model, parameters, samples, pool)) {
+  impl_->draw(parameters, seed);
+}
+
+template <typename T>
+Predictor<T>::Predictor(const Model& model, const std::vector<T>& parameters,
+                        kernels::PointWeight kind, ThreadPool* pool)
+    : impl_(std::make_unique<Impl>(model, parameters, 1, pool)) {
+  impl_->take_point(parameters, kind);
+}
+
+template <typename T>
+Predictor<T>::~Predictor() = default;
+template <typename T>
+Predictor<T>::Predictor(Predictor&&) noexcept = default;
+template <typename T>
+Predictor<T>& Predictor<T>::operator=(Predictor&&) noexcept = default;
+
+template <typename T>
+std::int64_t Predictor<T>::samples() const {
+  return impl_->samples();
+}
+
+template <typename T>
+std::int64_t Predictor<T>::output_size() const {
+  return impl_->output_size();
+}
+
+template <typename T>
+void Predictor<T>::run(const T* rows, std::int64_t count, T* outputs) {
+  impl_->run(rows, count, outputs);
+}
+
+template class Predictor<float>;
+template class Predictor<double>;
+
+}  // namespace radir::train

@@ -1,0 +1,357 @@
+#include "radir/train/compiled_step.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "radir/core/error.h"
+#include "radir/kernels/random.h"
+#include "radir/math/gamma.h"
+#include "radir/posterior/weight_posterior.h"
+
+namespace radir::train {
+namespace {
+
+using kernels::Conv2d;
+using kernels::Dense;
+using kernels::Flatten;
+using kernels::MaxPool2d;
+using kernels::Relu;
+using math::VmfEstimator;
+using posterior::Grouping;
+
+constexpr double kLogTwoPi = 1.8378770664093454836;
+
+/// Inputs and targets or labels of a few examples.
+struct Data {
+  std::vector<double> inputs;
+  std::vector<double> targets;
+  std::vector<std::int64_t> labels;
+  std::int64_t count = 0;
+
+  Batch<double> batch() const {
+    Batch<double> result;
+    result.inputs = inputs.data();
+    if (!targets.empty()) result.targets = targets.data();
+    if (!labels.empty()) result.labels = labels.data();
+    result.count = count;
+    return result;
+  }
+};
+
+/// Checks, for every parameter, that stochastic gradients average to the
+/// central difference of `exact`, the loss with all noise integrated out.
+void expect_unbiased_gradients(
+    const Model& model, TrainingState<double> state, const Data& data,
+    const StepSettings& settings, int draws,
+    const std::function<double(const std::vector<double>&)>& exact) {
+  CompiledStep<double> step(model, data.count);
+  const std::size_t size = state.parameters.size();
+  std::vector<double> mean(size, 0), square(size, 0);
+  for (int i = 0; i < draws; ++i) {
+    state.step = i;
+    step.gradient(state, data.batch(), settings);
+    for (std::size_t p = 0; p < size; ++p) {
+      const double g = step.last_gradient()[p];
+      mean[p] += g / draws;
+      square[p] += g * g / draws;
+    }
+  }
+  for (const ParameterInfo& info : model.parameters()) {
+    for (std::int64_t i = 0; i < info.size(); ++i) {
+      const auto p = static_cast<std::size_t>(info.offset + i);
+      constexpr double h = 1e-5;
+      std::vector<double> moved = state.parameters;
+      moved[p] = state.parameters[p] + h;
+      const double above = exact(moved);
+      moved[p] = state.parameters[p] - h;
+      const double difference = (above - exact(moved)) / (2 * h);
+      const double variance = square[p] - mean[p] * mean[p];
+      const double error = std::sqrt(std::max(0.0, variance) / draws);
+      EXPECT_NEAR(mean[p], difference,
+                  5 * error + 1e-7 * std::max(1.0, std::fabs(difference)))
+          << info.name << "[" << i << "]";
+    }
+  }
+}
+
+/// KL part of the loss for the given parameters.
+double kl_of(const Model& model, TrainingState<double> state,
+             const std::vector<double>& parameters, const Data& data,
+             const StepSettings& settings) {
+  state.parameters = parameters;
+  CompiledStep<double> step(model, data.count);
+  return settings.kl_weight * step.gradient(state, data.batch(), settings).kl;
+}
+
+/// E[-log N(y | f, 1/tau)] from E(y - f)^2 and the log shape and rate.
+double expected_nll(double squared_error, double log_shape, double log_rate) {
+  const double shape = std::exp(log_shape);
+  return -(math::digamma(shape) - log_rate) / 2 + kLogTwoPi / 2 +
+         shape / (2 * std::exp(log_rate)) * squared_error;
+}
+
+// With one input set to 1 and the others to 0, each output is one weight plus
+// its bias, so the expected loss needs the mean and variance of each weight
+// alone, which are known exactly.
+void check_linear_network(Grouping grouping, VmfEstimator estimator,
+                          bool learn_prior) {
+  constexpr std::int64_t kInputs = 4, kOutputs = 3;
+  posterior::Options options;
+  options.grouping = grouping;
+  options.estimator = estimator;
+  options.learn_prior = learn_prior;
+  options.direction_gap = 0.2;
+  options.initial_noise = 0.4;
+  ModelSpec spec;
+  spec.network = {{kInputs, 1, 1}, {Dense{kOutputs}}};
+  spec.weights = {options};
+  const Model model(spec);
+
+  Data data;
+  data.count = kInputs;
+  data.inputs.assign(kInputs * kInputs, 0);
+  for (std::size_t j = 0; j < kInputs; ++j) data.inputs[j * kInputs + j] = 1;
+  data.targets.resize(kInputs * kOutputs);
+  kernels::fill_normal({5, 0, 0}, 0, kInputs * kOutputs, data.targets.data());
+  StepSettings settings;
+  settings.data_count = 50;
+  settings.kl_weight = 0.7;
+  auto state = initial_state<double>(model, 11, 50);
+
+  posterior::WeightPosterior<double> weight({1, kOutputs, kInputs, 1}, options);
+  const auto exact = [&](const std::vector<double>& parameters) {
+    posterior::Arrays<const double> arrays;
+    for (std::size_t i = 0; i < weight.parameter_blocks().size(); ++i) {
+      arrays.push_back(parameters.data() + model.parameters()[i].offset);
+    }
+    std::vector<double> mean(kInputs * kOutputs), variance(mean.size());
+    weight.moments(arrays, mean.data(), variance.data());
+    const WeightedLayer& layer = model.layers()[0];
+    const auto offset = [&](std::size_t index) {
+      return static_cast<std::size_t>(model.parameters()[index].offset);
+    };
+    const double* bias = &parameters[offset(layer.first_bias_parameter)];
+    const double* bias_log_scale =
+        &parameters[offset(layer.first_bias_parameter + 1)];
+    const double* log_shape = &parameters[offset(model.precision_parameter())];
+    double sum = 0;
+    for (std::size_t j = 0; j < kInputs; ++j) {
+      for (std::size_t i = 0; i < kOutputs; ++i) {
+        const std::size_t w = i * kInputs + j;
+        const double residual =
+            data.targets[j * kOutputs + i] - mean[w] - bias[i];
+        const double squared =
+            residual * residual + variance[w] + std::exp(2 * bias_log_scale[i]);
+        sum += expected_nll(squared, log_shape[0], log_shape[1]);
+      }
+    }
+    return sum / kInputs + kl_of(model, state, parameters, data, settings);
+  };
+  SCOPED_TRACE(
+      std::string(to_string(grouping)) +
+      (estimator == VmfEstimator::Implicit ? " implicit" : " rejection"));
+  expect_unbiased_gradients(model, state, data, settings, 40000, exact);
+}
+
+TEST(CompiledStep, GradientsOfALinearNetworkAreUnbiased) {
+  for (Grouping grouping :
+       {Grouping::Row, Grouping::Column, Grouping::Double}) {
+    check_linear_network(grouping, VmfEstimator::Implicit, false);
+    check_linear_network(grouping, VmfEstimator::Rejection, true);
+  }
+}
+
+// Two inputs, one hidden ReLU unit (a direction on the circle times a radius),
+// one output weight, no biases: the expected loss is an integral over an angle,
+// a log-normal radius and a normal weight; the last has a closed form.
+TEST(CompiledStep, GradientsThroughAReluAreUnbiased) {
+  for (VmfEstimator estimator :
+       {VmfEstimator::Implicit, VmfEstimator::Rejection}) {
+    posterior::Options options;
+    options.grouping = Grouping::Row;
+    options.estimator = estimator;
+    options.direction_gap = 0.3;
+    options.initial_noise = 0.5;
+    options.global_scale.reset();
+    ModelSpec spec;
+    spec.network = {{2, 1, 1}, {Dense{1, false}, Relu{}, Dense{1, false}}};
+    spec.weights = {options};
+    const Model model(spec);
+    Data data;
+    data.count = 3;
+    data.inputs = {0.8, -0.5, 0.3, 1.2, -0.7, 0.4};
+    data.targets = {0.5, -0.2, 1.1};
+    StepSettings settings;
+    settings.data_count = 20;
+    auto state = initial_state<double>(model, 3, 20);
+
+    const auto exact = [&](const std::vector<double>& p) {
+      // direction (2), log concentration, loc_a, log_var_a, loc_b, log_var_b,
+      // then loc and log scale of the output weight, log shape, log rate.
+      const double angle = std::atan2(p[1], p[0]);
+      const double kappa = std::exp(p[2]);
+      const double log_mean = (p[3] + p[5]) / 2;
+      const double log_sd = std::sqrt((std::exp(p[4]) + std::exp(p[6])) / 4);
+      const double w = p[7];
+      const double w_square = w * w + std::exp(2 * p[8]);
+      constexpr int kAngles = 4000, kRadii = 161;
+      double angle_weights = 0, radius_weights = 0, sum = 0;
+      // E[r] and E[r^2] of the radius by the same trapezoid rule.
+      double r_mean = 0, r_square = 0;
+      for (int k = 0; k < kRadii; ++k) {
+        const double z = -8 + 16.0 * k / (kRadii - 1);
+        const double density = std::exp(-z * z / 2);
+        const double r = std::exp(log_mean + log_sd * z);
+        radius_weights += density;
+        r_mean += density * r;
+        r_square += density * r * r;
+      }
+      r_mean /= radius_weights;
+      r_square /= radius_weights;
+      for (int a = 0; a < kAngles; ++a) {
+        const double t = 2 * 3.14159265358979323846 * (a + 0.5) / kAngles;
+        const double density = std::exp(kappa * (std::cos(t - angle) - 1));
+        angle_weights += density;
+        for (std::size_t n = 0; n < 3; ++n) {
+          const double h =
+              std::max(0.0, std::cos(t) * data.inputs[2 * n] +
+                                std::sin(t) * data.inputs[2 * n + 1]);
+          const double y = data.targets[n];
+          const double squared =
+              y * y - 2 * y * w * r_mean * h + w_square * r_square * h * h;
+          sum += density * squared / 3;
+        }
+      }
+      return expected_nll(sum / angle_weights, p[9], p[10]) +
+             kl_of(model, state, p, data, settings);
+    };
+    SCOPED_TRACE(estimator == VmfEstimator::Implicit ? "implicit"
+                                                     : "rejection");
+    expect_unbiased_gradients(model, state, data, settings, 60000, exact);
+  }
+}
+
+ModelSpec small_image_network() {
+  ModelSpec spec;
+  spec.network = {
+      {1, 12, 12},
+      {Conv2d{6, {3, 3}}, MaxPool2d{{2, 2}, {2, 2}}, Conv2d{8, {3, 3}}, Relu{},
+       Flatten{}, Dense{20}, Relu{}, Dense{4}}};
+  spec.likelihood.kind = Likelihood::Kind::Categorical;
+  return spec;
+}
+
+std::vector<float> train_small_images(ThreadPool* pool, int steps) {
+  const Model model(small_image_network());
+  constexpr std::int64_t kBatch = 32;
+  std::vector<float> images(kBatch * 144);
+  kernels::fill_normal({9, 0, 0}, 0, kBatch * 144, images.data());
+  std::vector<std::int64_t> labels(kBatch);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    labels[i] = static_cast<std::int64_t>(i % 4);
+  }
+  Batch<float> batch;
+  batch.inputs = images.data();
+  batch.labels = labels.data();
+  batch.count = kBatch;
+  StepSettings settings;
+  settings.data_count = 1000;
+  settings.max_gradient_norm = 10;
+  CompiledStep<float> step(model, kBatch, pool);
+  auto state = initial_state<float>(model, 21, 1000);
+  double first = 0, last = 0;
+  for (int i = 0; i < steps; ++i) {
+    last = step.step(state, batch, settings).nll;
+    if (i == 0) first = last;
+  }
+  EXPECT_LT(last, 0.5 * first) << "nothing was learnt";
+  return state.parameters;
+}
+
+TEST(CompiledStep, BitsDoNotDependOnTheNumberOfThreads) {
+  const std::vector<float> alone = train_small_images(nullptr, 200);
+  for (int threads : {2, 3}) {
+    ThreadPool pool(threads);
+    EXPECT_EQ(train_small_images(&pool, 200), alone) << threads << " threads";
+  }
+}
+
+TEST(CompiledStep, SeveralSamplesAverageTheirGradients) {
+  ModelSpec spec;
+  spec.network = multilayer_perceptron(3, {5}, 1);
+  const Model model(spec);
+  Data data;
+  data.count = 2;
+  data.inputs = {1, 2, 3, -1, 0, 1};
+  data.targets = {0.5, -0.5};
+  StepSettings settings;
+  settings.data_count = 10;
+  settings.kl_weight = 0;
+  auto state = initial_state<double>(model, 2, 10);
+  CompiledStep<double> step(model, 2);
+  std::vector<double> sum(state.parameters.size(), 0);
+  for (int i = 0; i < 3; ++i) {
+    state.step = 3 + i;  // the noise of samples 0, 1, 2 of step 1 of three
+    step.gradient(state, data.batch(), settings);
+    for (std::size_t p = 0; p < sum.size(); ++p) {
+      sum[p] += step.last_gradient()[p] / 3;
+    }
+  }
+  state.step = 1;
+  settings.samples = 3;
+  step.gradient(state, data.batch(), settings);
+  for (std::size_t p = 0; p < sum.size(); ++p) {
+    EXPECT_NEAR(step.last_gradient()[p], sum[p], 1e-12) << p;
+  }
+}
+
+TEST(CompiledStep, ANonFiniteLossIsReportedAndTheStateKept) {
+  ModelSpec spec;
+  spec.network = multilayer_perceptron(2, {3}, 1);
+  const Model model(spec);
+  Data data;
+  data.count = 1;
+  data.inputs = {1, std::numeric_limits<double>::infinity()};
+  data.targets = {0};
+  StepSettings settings;
+  settings.data_count = 10;
+  CompiledStep<double> step(model, 1);
+  auto state = initial_state<double>(model, 77, 10);
+  const auto before = state.parameters;
+  try {
+    step.step(state, data.batch(), settings);
+    FAIL() << "nothing was thrown";
+  } catch (const NumericalError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("layer1.weight"), std::string::npos) << text;
+    EXPECT_NE(text.find("step 1 (seed 77"), std::string::npos) << text;
+  }
+  EXPECT_EQ(state.parameters, before);
+  EXPECT_EQ(state.step, 0);
+}
+
+TEST(CompiledStep, RefusesWhatDoesNotFit) {
+  ModelSpec spec;
+  spec.network = multilayer_perceptron(2, {3}, 1);
+  const Model model(spec);
+  CompiledStep<double> step(model, 4);
+  auto state = initial_state<double>(model, 1, 10);
+  Data data;
+  data.count = 1;
+  data.inputs = {1, 2};
+  StepSettings settings;
+  EXPECT_THROW(step.step(state, data.batch(), settings), ArgumentError);
+  settings.data_count = 10;
+  EXPECT_THROW(step.step(state, data.batch(), settings), ArgumentError);
+  data.targets = {1};
+  EXPECT_NO_THROW(step.step(state, data.batch(), settings));
+  state.parameters.pop_back();
+  EXPECT_THROW(step.step(state, data.batch(), settings), ArgumentError);
+  EXPECT_THROW(initial_state<double>(model, 1, 0), ArgumentError);
+}
+
+}  // namespace
+}  // namespace radir::train

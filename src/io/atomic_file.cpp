@@ -1,0 +1,131 @@
+#include "radir/io/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "io/system_error.h"
+#include "radir/core/error.h"
+
+namespace radir::io {
+namespace {
+
+// The file a symbolic link leads to, whether that exists yet or not; any other
+// path as it is.
+std::string follow_link(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const std::filesystem::path target =
+      std::filesystem::weakly_canonical(path, error);
+  if (error) throw_file_error("write", path, error.value());
+  return target.string();
+}
+
+// Renaming over a device or a folder would destroy or fail, so only regular
+// files are replaced.
+void check_replaceable(const std::string& path) {
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0) return;
+  if (S_ISDIR(status.st_mode)) throw_file_error("write", path, EISDIR);
+  RADIR_CHECK(S_ISREG(status.st_mode), IoError, "cannot write ", path,
+              ": it is a device or pipe, not a file; give the path of a file");
+}
+
+bool same_file(int descriptor, const std::string& path) {
+  struct stat open_file;
+  struct stat named_file;
+  return ::fstat(descriptor, &open_file) == 0 &&
+         ::stat(path.c_str(), &named_file) == 0 &&
+         open_file.st_dev == named_file.st_dev &&
+         open_file.st_ino == named_file.st_ino;
+}
+
+// Opens the temporary file and takes its lock. Between the opening and the
+// lock another writer may have renamed or removed it; then what we hold is no
+// longer the temporary file and must not be truncated, so we try again.
+int open_locked(const std::string& temporary, const std::string& path) {
+  for (;;) {
+    const int descriptor = ::open(
+        temporary.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (descriptor < 0) throw_file_error("write", path, errno);
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+      const int error = errno;
+      ::close(descriptor);
+      RADIR_CHECK(error != EWOULDBLOCK, IoError, "cannot write ", path,
+                  ": another process is writing it (it holds ", temporary,
+                  "); wait for it or choose another path");
+      throw_file_error("lock", temporary, error);
+    }
+    if (same_file(descriptor, temporary)) return descriptor;
+    ::close(descriptor);
+  }
+}
+
+void sync_folder_of(const std::string& path) {
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  if (folder.empty()) folder = ".";
+  const int descriptor =
+      ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw_file_error("open the folder", folder, errno);
+  const int status = ::fsync(descriptor);
+  const int error = errno;
+  ::close(descriptor);
+  // Some network file systems cannot sync a folder and say so.
+  if (status != 0 && error != EINVAL && error != ENOTSUP) {
+    throw_file_error("sync the folder", folder, error);
+  }
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const std::string& path)
+    : path_(follow_link(path)), temporary_(path_ + ".tmp") {
+  check_replaceable(path_);
+  descriptor_ = open_locked(temporary_, path_);
+  if (::ftruncate(descriptor_, 0) != 0) {
+    const int error = errno;
+    ::close(descriptor_);
+    throw_file_error("write", path_, error);
+  }
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::unlink(temporary_.c_str());
+  ::close(descriptor_);
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  RADIR_CHECK(descriptor_ >= 0, ArgumentError, "AtomicFile::write: ", path_,
+              " was committed already");
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw_file_error("write", path_, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+void AtomicFile::commit() {
+  RADIR_CHECK(descriptor_ >= 0, ArgumentError, "AtomicFile::commit: ", path_,
+              " was committed already");
+  if (::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    throw_file_error("write", path_, errno);
+  }
+  ::close(descriptor_);
+  descriptor_ = -1;
+  sync_folder_of(path_);
+}
+
+void write_file(const std::string& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+}  // namespace radir::io

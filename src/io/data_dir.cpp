@@ -1,0 +1,66 @@
+#include "radir/io/data_dir.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "radir/core/error.h"
+#include "radir/io/nearest_name.h"
+
+namespace radir::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+std::vector<std::string> folders_in(const fs::path& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    if (is_folder(entry.path())) names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  if (names.empty()) return "no folder";
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string data_dir(const std::string& given) {
+  const char* const variable = std::getenv("RADIR_DATA_DIR");
+  const bool is_given = !given.empty();
+  const std::string dir = is_given ? given : variable ? variable : "";
+  RADIR_CHECK(!dir.empty(), IoError,
+              "no data folder is known; give --data-dir FOLDER or set "
+              "RADIR_DATA_DIR, or fetch a data set with `radir data fetch`");
+  RADIR_CHECK(is_folder(dir), IoError, "the data folder ", dir, " (from ",
+              is_given ? "--data-dir" : "RADIR_DATA_DIR",
+              ") is not there or is not a folder; check the spelling");
+  return dir;
+}
+
+std::string data_set_dir(const std::string& dir, const std::string& name) {
+  const fs::path path = fs::path(dir) / name;
+  if (is_folder(path)) return path.string();
+  const std::vector<std::string> there = folders_in(path.parent_path());
+  detail::throw_error<IoError>(
+      "the data set ", name, " is not in ", dir, "; ",
+      path.parent_path().string(), " holds ", joined(there),
+      did_you_mean(path.filename().string(), there),
+      there.empty() ? "; check --data-dir or RADIR_DATA_DIR" : "");
+}
+
+}  // namespace radir::io

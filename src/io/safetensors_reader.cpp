@@ -1,0 +1,351 @@
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "io/row_reader.h"
+#include "io/safetensors_format.h"
+#include "io/system_error.h"
+#include "radir/core/error.h"
+#include "radir/io/nearest_name.h"
+#include "radir/io/safetensors.h"
+
+namespace radir::io {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMostDimensions = 32;
+// The header holds objects of objects of arrays, nothing deeper.
+constexpr int kDeepest = 3;
+
+std::string_view map_file(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw_file_error("open", path, errno);
+  struct stat status;
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    RADIR_CHECK(false, IoError, "cannot open ", path,
+                ": it is not a regular file; give the path of a model file");
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  // An empty file cannot be mapped; the reader refuses it as too short.
+  void* const bytes =
+      size == 0 ? nullptr
+                : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  const int error = errno;
+  ::close(descriptor);
+  if (bytes == MAP_FAILED) throw_file_error("map", path, error);
+  return {static_cast<const char*>(bytes), size};
+}
+
+std::uint64_t little_endian(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) {
+    value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  }
+  return value;
+}
+
+// The header's text, found without trusting its length.
+std::string_view cut_header(const std::string& file, std::string_view bytes) {
+  RADIR_CHECK(bytes.size() > kLengthBytes, IoError, file,
+              ": not a safetensors file: ", bytes.size(),
+              " bytes are too few for a header; the file is cut or is "
+              "something else");
+  const std::uint64_t length = little_endian(bytes.substr(0, kLengthBytes));
+  RADIR_CHECK(length <= kMostHeaderBytes, IoError, file,
+              ": not a safetensors file: its header claims ", length,
+              " bytes, more than the limit of ", kMostHeaderBytes);
+  RADIR_CHECK(length <= bytes.size() - kLengthBytes, IoError, file,
+              ": the header claims ", length, " bytes, but the file has only ",
+              bytes.size() - kLengthBytes,
+              " after its length; the file is cut or is not safetensors");
+  const std::string_view header = bytes.substr(kLengthBytes, length);
+  RADIR_CHECK(!header.empty() && header.front() == '{', IoError, file,
+              ": not a safetensors file: the header does not begin with '{'");
+  return header;
+}
+
+// Parses JSON and refuses keys that stand twice, which the parser would
+// silently resolve, and nesting no header has.
+Json parse_header(const std::string& file, std::string_view header) {
+  std::vector<std::set<std::string>> keys;
+  const auto check = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    RADIR_CHECK(depth <= kDeepest, IoError, file,
+                ": the header is nested deeper than ", kDeepest, " levels");
+    if (event == Json::parse_event_t::object_start) {
+      keys.emplace_back();
+    } else if (event == Json::parse_event_t::object_end) {
+      keys.pop_back();
+    } else if (event == Json::parse_event_t::key) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      RADIR_CHECK(keys.back().insert(key).second, IoError, file,
+                  ": the header has the key ", excerpt(key), " twice");
+    }
+    return true;
+  };
+  try {
+    return Json::parse(header.begin(), header.end(), check);
+  } catch (const Json::parse_error& error) {
+    RADIR_CHECK(false, IoError, file,
+                ": the header is not well-formed JSON in UTF-8 (byte ",
+                error.byte, " of the header); the file is damaged");
+  } catch (const Json::out_of_range&) {
+    RADIR_CHECK(false, IoError, file,
+                ": the header holds a number too large for any size; the file "
+                "is damaged");
+  }
+  return {};
+}
+
+std::map<std::string, std::string> read_metadata(const std::string& file,
+                                                 const Json& entries) {
+  RADIR_CHECK(entries.is_object(), IoError, file, ": ", kMetadataKey,
+              " must be an object of texts");
+  std::map<std::string, std::string> metadata;
+  for (const auto& [key, value] : entries.items()) {
+    RADIR_CHECK(value.is_string(), IoError, file, ": the metadata ",
+                excerpt(key), " must be a text");
+    metadata.emplace(key, value.get<std::string>());
+  }
+  return metadata;
+}
+
+// Reads the entry of one tensor; its bytes lie in `data`.
+class TensorEntry {
+ public:
+  TensorEntry(const std::string& file, const std::string& name,
+              const Json& entry)
+      : where_(file + ": tensor " + excerpt(name)), entry_(entry) {
+    RADIR_CHECK(entry.is_object() && entry.size() == 3 &&
+                    entry.contains("dtype") && entry.contains("shape") &&
+                    entry.contains("data_offsets"),
+                IoError, where_,
+                " must have dtype, shape and data_offsets and nothing else");
+  }
+
+  TensorView view(std::string_view data) const {
+    TensorView tensor{dtype(), shape(), {}};
+    const auto [begin, end] = offsets();
+    RADIR_CHECK(begin <= end && end <= data.size(), IoError, where_,
+                " claims the bytes ", begin, " to ", end, " of ", data.size(),
+                "; the file is cut or damaged");
+    const std::uint64_t bytes = bytes_of_shape(tensor);
+    RADIR_CHECK(bytes == end - begin, IoError, where_, " is ",
+                describe(tensor.dtype, tensor.shape), ", which takes ", bytes,
+                " bytes, but has ", end - begin);
+    tensor.bytes = data.substr(begin, end - begin);
+    return tensor;
+  }
+
+ private:
+  Dtype dtype() const {
+    const Json& text = entry_["dtype"];
+    for (const Dtype dtype :
+         {Dtype::F64, Dtype::F32, Dtype::I64, Dtype::I32, Dtype::U8}) {
+      if (text == to_string(dtype)) return dtype;
+    }
+    detail::throw_error<IoError>(
+        where_, " has the dtype ",
+        text.is_string() ? excerpt(text.get_ref<const std::string&>())
+                         : "(not a text)",
+        "; F64, F32, I64, I32 and U8 can be read");
+  }
+
+  std::vector<std::int64_t> shape() const {
+    const Json& sizes = entry_["shape"];
+    RADIR_CHECK(sizes.is_array() && sizes.size() <= kMostDimensions, IoError,
+                where_, ": the shape must be a list of at most ",
+                kMostDimensions, " sizes");
+    std::vector<std::int64_t> shape;
+    for (const Json& size : sizes) {
+      RADIR_CHECK(
+          size.is_number_unsigned() && size.get<std::uint64_t>() <= INT64_MAX,
+          IoError, where_, ": the sizes of a shape must be whole numbers >= 0");
+      shape.push_back(size.get<std::int64_t>());
+    }
+    return shape;
+  }
+
+  std::pair<std::uint64_t, std::uint64_t> offsets() const {
+    const Json& offsets = entry_["data_offsets"];
+    RADIR_CHECK(
+        offsets.is_array() && offsets.size() == 2 &&
+            offsets[0].is_number_unsigned() && offsets[1].is_number_unsigned(),
+        IoError, where_, ": data_offsets must be two whole numbers >= 0");
+    return {offsets[0].get<std::uint64_t>(), offsets[1].get<std::uint64_t>()};
+  }
+
+  std::uint64_t bytes_of_shape(const TensorView& tensor) const {
+    std::uint64_t bytes = size_of(tensor.dtype);
+    for (const std::int64_t size : tensor.shape) {
+      RADIR_CHECK(!__builtin_mul_overflow(
+                      bytes, static_cast<std::uint64_t>(size), &bytes),
+                  IoError, where_, ": the shape ",
+                  describe(tensor.dtype, tensor.shape),
+                  " is larger than any file");
+    }
+    return bytes;
+  }
+
+  std::string where_;
+  const Json& entry_;
+};
+
+// Tensors must cover the data from its first byte to its last, each byte once.
+void check_cover(const std::string& file,
+                 const std::map<std::string, TensorView>& tensors,
+                 std::string_view data) {
+  std::vector<std::string_view> pieces;
+  for (const auto& [name, tensor] : tensors) pieces.push_back(tensor.bytes);
+  std::sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) {
+    return a.data() != b.data() ? a.data() < b.data() : a.size() < b.size();
+  });
+  std::size_t covered = 0;
+  for (const std::string_view piece : pieces) {
+    const auto begin = static_cast<std::size_t>(piece.data() - data.data());
+    RADIR_CHECK(begin == covered, IoError, file, ": the tensors ",
+                begin < covered ? "overlap" : "leave a hole", " at byte ",
+                std::min(begin, covered), " of the data");
+    covered += piece.size();
+  }
+  RADIR_CHECK(covered == data.size(), IoError, file, ": the tensors take ",
+              covered, " bytes, but the file has ", data.size(),
+              " after its header; the file is damaged");
+}
+
+// The checksum covers all bytes but its own digits, which count as zeros.
+void check_checksum(const std::string& file, std::string_view bytes,
+                    std::string_view header, const std::string& stored) {
+  const std::size_t entry = header.find(kChecksumEntry);
+  const std::size_t begin =
+      kLengthBytes + entry + kChecksumEntry.size();  // of the digits
+  RADIR_CHECK(entry != header.npos && stored.size() == kNoChecksum.size() &&
+                  bytes.substr(begin, stored.size()) == stored,
+              IoError, file, ": the checksum in ", kChecksumKey,
+              " cannot be read; the file is damaged");
+  const auto add = [](uLong crc, std::string_view part) {
+    return ::crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()),
+                     part.size());
+  };
+  uLong crc = add(0, bytes.substr(0, begin));
+  crc = add(crc, kNoChecksum);
+  crc = add(crc, bytes.substr(begin + stored.size()));
+  char digits[9];
+  std::snprintf(digits, sizeof digits, "%08lx", crc);
+  RADIR_CHECK(stored == digits, IoError, file, ": the checksum is ", digits,
+              ", but ", stored,
+              " was stored: the file was changed or damaged; take it from a "
+              "copy");
+}
+
+template <typename T>
+void check_finite(const std::string& where, const std::vector<T>& values) {
+  const auto bad = std::find_if(values.begin(), values.end(),
+                                [](T x) { return !std::isfinite(x); });
+  RADIR_CHECK(bad == values.end(), IoError, where, " holds ", *bad,
+              " at index ", bad - values.begin(),
+              "; all its numbers must be finite");
+}
+
+}  // namespace
+
+SafetensorsFile::SafetensorsFile(const std::string& path)
+    : name_(path), mapped_(map_file(path)) {
+  try {
+    read(mapped_);
+  } catch (...) {
+    unmap();
+    throw;
+  }
+}
+
+SafetensorsFile::SafetensorsFile(std::string name, std::string_view bytes)
+    : name_(std::move(name)) {
+  read(bytes);
+}
+
+SafetensorsFile::~SafetensorsFile() { unmap(); }
+
+void SafetensorsFile::unmap() {
+  if (mapped_.empty()) return;
+  ::munmap(const_cast<char*>(mapped_.data()), mapped_.size());
+}
+
+void SafetensorsFile::read(std::string_view bytes) {
+  const std::string_view header = cut_header(name_, bytes);
+  const std::string_view data = bytes.substr(kLengthBytes + header.size());
+  const Json entries = parse_header(name_, header);
+  for (const auto& [key, entry] : entries.items()) {
+    if (key == kMetadataKey) {
+      metadata_ = read_metadata(name_, entry);
+    } else {
+      tensors_.emplace(key, TensorEntry(name_, key, entry).view(data));
+    }
+  }
+  check_cover(name_, tensors_, data);
+  const auto checksum = metadata_.find(kChecksumKey);
+  if (checksum != metadata_.end()) {
+    check_checksum(name_, bytes, header, checksum->second);
+  }
+}
+
+const std::string& SafetensorsFile::metadata(const std::string& key) const {
+  const auto found = metadata_.find(key);
+  RADIR_CHECK(found != metadata_.end(), IoError, name_,
+              " has no metadata named \"", key,
+              "\"; it was not written by this program");
+  return found->second;
+}
+
+bool SafetensorsFile::contains(const std::string& name) const {
+  return tensors_.count(name) > 0;
+}
+
+const TensorView& SafetensorsFile::tensor(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  if (found != tensors_.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [other, tensor] : tensors_) names.push_back(other);
+  detail::throw_error<IoError>(name_, " has no tensor named \"", name, "\"",
+                               did_you_mean(name, names));
+}
+
+template <typename T>
+std::vector<T> SafetensorsFile::values(
+    const std::string& name, const std::vector<std::int64_t>& shape) const {
+  const TensorView& found = tensor(name);
+  const std::string where = name_ + ": tensor \"" + name + "\"";
+  RADIR_CHECK(found.dtype == dtype_of<T>() && found.shape == shape, IoError,
+              where, " is ", describe(found.dtype, found.shape), ", but ",
+              describe(dtype_of<T>(), shape), " is needed");
+  std::vector<T> values(static_cast<std::size_t>(found.count()));
+  if (!values.empty()) {
+    std::memcpy(values.data(), found.bytes.data(), found.bytes.size());
+  }
+  if constexpr (std::is_floating_point_v<T>) check_finite(where, values);
+  return values;
+}
+
+template std::vector<double> SafetensorsFile::values(
+    const std::string&, const std::vector<std::int64_t>&) const;
+template std::vector<float> SafetensorsFile::values(
+    const std::string&, const std::vector<std::int64_t>&) const;
+template std::vector<std::int64_t> SafetensorsFile::values(
+    const std::string&, const std::vector<std::int64_t>&) const;
+template std::vector<std::int32_t> SafetensorsFile::values(
+    const std::string&, const std::vector<std::int64_t>&) const;
+template std::vector<std::uint8_t> SafetensorsFile::values(
+    const std::string&, const std::vector<std::int64_t>&) const;
+
+}  // namespace radir::io

@@ -1,0 +1,183 @@
+#include "radir/io/model_file.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "radir/core/error.h"
+#include "radir/core/version.h"
+#include "radir/io/safetensors.h"
+#include "radir/train/compiled_step.h"
+#include "support/expect_error.h"
+#include "support/temporary_folder.h"
+
+namespace radir::io {
+namespace {
+
+using ::radir::testing::expect_error;
+using ::radir::testing::TemporaryFolder;
+using Json = nlohmann::ordered_json;
+
+std::vector<float> parameters_of(const train::ModelSpec& spec,
+                                 std::uint64_t seed) {
+  return train::initial_state<float>(train::Model(spec), seed, 10).parameters;
+}
+
+/// Two networks with unusual options in every field.
+SavedModel table_model() {
+  SavedModel model;
+  model.spec.network = train::multilayer_perceptron(3, {4}, 2);
+  posterior::Options first;
+  first.grouping = posterior::Grouping::Row;
+  first.local_scale = 0.5;
+  first.global_scale.reset();
+  first.direction_prior = posterior::DirectionPrior::MeanDirection;
+  first.direction_gap = 0.02;
+  first.prior_concentration = 12.5;
+  first.concentration_per_group = true;
+  first.initial_noise = 0.3;
+  first.estimator = math::VmfEstimator::ClosedForm1;
+  posterior::Options second;
+  second.family = posterior::Family::Gaussian;
+  second.gaussian_prior_scale = 0.7;
+  second.initial_gain = 1;
+  model.spec.weights = {first, second};
+  model.spec.bias_prior_scale = 0.25;
+  model.spec.likelihood.kind = train::Likelihood::Kind::PredictedNoise;
+  model.spec.likelihood.prior_shape = 3;
+  model.networks = {parameters_of(model.spec, 1), parameters_of(model.spec, 2)};
+  model.seed = 0xffffffffffffffffu;
+  model.preprocessing = R"({"kind":"table"})";
+  model.metrics = R"({"nll":1.5})";
+  return model;
+}
+
+TEST(ModelFile, WhatIsWrittenIsRead) {
+  const TemporaryFolder folder;
+  const SavedModel written = table_model();
+  write_model(folder / "model.safetensors", written);
+  const SavedModel read = read_model(model_path(folder.path()));
+  EXPECT_EQ(read.networks, written.networks);
+  EXPECT_EQ(read.seed, written.seed);
+  EXPECT_EQ(read.preprocessing, written.preprocessing);
+  EXPECT_EQ(read.training, "{}");
+  EXPECT_EQ(read.metrics, written.metrics);
+  EXPECT_EQ(read.program_version, version());
+  // Everything else shows in the bytes a second writing gives.
+  write_model(folder / "again", read);
+  EXPECT_EQ(testing::read_bytes(folder / "again"),
+            testing::read_bytes(folder / "model.safetensors"));
+  EXPECT_EQ(read.spec.weights[0].estimator, math::VmfEstimator::ClosedForm1);
+  EXPECT_EQ(read.spec.weights[0].global_scale, std::nullopt);
+  EXPECT_EQ(read.spec.weights[1].family, posterior::Family::Gaussian);
+}
+
+TEST(ModelFile, HoldsConvolutionalNetworks) {
+  const TemporaryFolder folder;
+  SavedModel model;
+  model.spec.network = train::lenet5();
+  model.spec.likelihood.kind = train::Likelihood::Kind::Categorical;
+  model.networks = {parameters_of(model.spec, 1)};
+  write_model(folder / "m", model);
+  const SavedModel read = read_model(folder / "m");
+  EXPECT_EQ(train::Model(read.spec).describe(),
+            train::Model(model.spec).describe());
+  EXPECT_EQ(read.networks, model.networks);
+}
+
+TEST(ModelFile, WritingRefusesWhatDoesNotFit) {
+  const TemporaryFolder folder;
+  const auto write = [&](SavedModel model) {
+    return [&folder, model] { write_model(folder / "m", model); };
+  };
+  SavedModel model = table_model();
+  model.networks[1].pop_back();
+  expect_error<ArgumentError>(write(model), "network 2 has");
+  model.networks.clear();
+  expect_error<ArgumentError>(write(model), "no network");
+  model = table_model();
+  model.training = "[1]";
+  expect_error<ArgumentError>(write(model), "\"training\" must be a JSON");
+  EXPECT_TRUE(testing::read_bytes(folder / "m").empty());
+}
+
+/// The bytes of a model file whose document was changed, the tensors not.
+std::string with_document(const std::function<void(Json&)>& change,
+                          const std::string& extra_tensor = "") {
+  const SavedModel model = table_model();
+  const TemporaryFolder folder;
+  write_model(folder / "m", model);
+  const SafetensorsFile file(folder / "m");
+  Json json = Json::parse(file.metadata("radir.model"));
+  change(json);
+  SafetensorsWriter writer;
+  writer.set_metadata("radir.model", json.dump());
+  for (const auto& [name, tensor] : file.tensors()) {
+    writer.add(name, tensor.shape,
+               reinterpret_cast<const float*>(tensor.bytes.data()));
+  }
+  const float zero = 0;
+  if (!extra_tensor.empty()) writer.add(extra_tensor, {1}, &zero);
+  return writer.bytes();
+}
+
+void expect_refused(const std::function<void(Json&)>& change,
+                    const std::string& part) {
+  const std::string bytes = with_document(change);
+  expect_error<IoError>([&] { read_model("file", bytes); }, part);
+}
+
+TEST(ModelFile, ReadingIsStrict) {
+  EXPECT_NO_THROW(read_model("file", with_document([](Json&) {})));
+  expect_refused([](Json& j) { j["format"] = 2; }, "has format 2");
+  expect_refused([](Json& j) { j.erase("seed"); }, "\"seed\" is missing");
+  expect_refused([](Json& j) { j["seed"] = -1; }, "from 0");
+  expect_refused([](Json& j) { j["colour"] = 1; }, "\"colour\" is unknown");
+  expect_refused([](Json& j) { j["networks"] = 0; }, "from 1 to 1000");
+  expect_refused([](Json& j) { j["networks"] = 3; }, "network3.");
+  expect_refused([](Json& j) { j["networks"] = 1; }, "tensors");
+  expect_refused([](Json& j) { j["data"] = "x"; }, "must be an object");
+  expect_refused([](Json& j) { j["bias_prior_scale"] = "x"; }, "a number");
+  expect_refused([](Json& j) { j["posterior"][0]["grouping"] = "tripel"; },
+                 "\"tripel\", which this program does not know");
+  expect_refused([](Json& j) { j["posterior"][1]["learn_prior"] = 1; },
+                 "posterior[1]: \"learn_prior\" must be true or false");
+  expect_refused([](Json& j) { j["posterior"] = 3; }, "must be a list");
+  expect_refused([](Json& j) { j["architecture"] = 3; }, "is not an object");
+  expect_refused(
+      [](Json& j) {
+        j["architecture"]["input"] = {1, 2};
+      },
+      "right length");
+  expect_refused(
+      [](Json& j) { j["architecture"]["layers"][0]["type"] = "gru"; },
+      "layers[0]: the layer type \"gru\"");
+  expect_refused([](Json& j) { j["architecture"]["layers"][0]["outputs"] = 0; },
+                 "is not possible");
+  expect_refused([](Json& j) { j["architecture"]["layers"][0]["outputs"] = 5; },
+                 "network1.");
+  expect_error<IoError>(
+      [&] { read_model("file", with_document([](Json&) {}, "network1.more")); },
+      "tensors");
+}
+
+TEST(ModelFile, RefusesOtherFiles) {
+  const TemporaryFolder folder;
+  expect_error<IoError>([&] { model_path(folder.path()); },
+                        "no model.safetensors");
+  expect_error<IoError>([&] { read_model(folder / "nothing"); }, "nothing");
+  SafetensorsWriter writer;
+  const float one = 1;
+  writer.add("x", {1}, &one);
+  const std::string bytes = writer.bytes();
+  expect_error<IoError>([&] { read_model("file", bytes); },
+                        "not a model of radir");
+  SafetensorsWriter text;
+  text.set_metadata("radir.model", "{");
+  const std::string broken = text.bytes();
+  expect_error<IoError>([&] { read_model("file", broken); },
+                        "is not an object");
+}
+
+}  // namespace
+}  // namespace radir::io

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace radir::cli {
+
+/// The options every command takes.
+struct CommonOptions {
+  std::uint64_t seed = 0;
+  int threads = 0;  ///< 0: all that are available
+  bool json = false;
+};
+
+/// What the command line asks for; filled in while it is parsed.
+struct Invocation {
+  CommonOptions common;
+  std::function<void()> action;
+};
+
+struct CommandInfo {
+  std::string name;
+  std::string description;
+  std::string example;  ///< one command line, shown at the end of --help
+};
+
+/// Adds a command under `parent`, with the common options. Parsing it stores
+/// `action` in `invocation`; nothing runs before the whole line is understood.
+CLI::App* add_command(CLI::App& parent, Invocation& invocation,
+                      const CommandInfo& info,
+                      std::function<void(const CommonOptions&)> action);
+
+/// Adds a name that only groups commands, such as "bench".
+CLI::App* add_group(CLI::App& parent, const std::string& name,
+                    const std::string& description);
+
+// One function, and one file in commands/, per top-level command.
+void add_bench(CLI::App& root, Invocation& invocation);
+void add_evaluate(CLI::App& root, Invocation& invocation);
+void add_predict(CLI::App& root, Invocation& invocation);
+void add_reproduce(CLI::App& root, Invocation& invocation);
+void add_train(CLI::App& root, Invocation& invocation);
+void add_version(CLI::App& root, Invocation& invocation);
+
+// Commands of the group `reproduce` with a file of their own.
+void add_reproduce_uci(CLI::App& reproduce, Invocation& invocation);
+
+}  // namespace radir::cli

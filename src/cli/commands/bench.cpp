@@ -1,0 +1,140 @@
+#include "cli/commands/bench.h"
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "radir/core/cpu.h"
+#include "radir/core/version.h"
+#include "radir/experiments/bench_math.h"
+#include "radir/report/table.h"
+
+namespace radir::cli {
+namespace {
+
+using experiments::BenchMathOptions;
+using experiments::BenchMathResult;
+using experiments::BenchMathRow;
+
+nlohmann::ordered_json to_json(const BenchMathResult& result) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const BenchMathRow& row : result.rows) {
+    rows.push_back({{"m", row.dimension},
+                    {"method", row.method},
+                    {"precision", row.precision},
+                    {"ns_per_value", row.ns_per_value},
+                    {"error_eps", row.error_eps},
+                    {"failed_share", row.failed_share}});
+  }
+  return {{"benchmark", "math"},
+          {"version", version()},
+          {"cpu", cpu_name()},
+          {"isa", radir::to_string(active_isa())},
+          {"rows", std::move(rows)}};
+}
+
+/// One row per dimension: times, and how many times as long as ours the others
+/// take.
+report::Table time_table(const BenchMathResult& result,
+                         const std::set<double>& dimensions) {
+  report::Table table;
+  table.columns = {{"m", "m", 7},
+                   {"array", "array", 3},
+                   {"array_float", "array float", 3},
+                   {"scalar", "scalar", 3},
+                   {"bounds", "bounds", 3},
+                   {"boost", "Boost", 3},
+                   {"boost_double", "Boost double", 3},
+                   {"bounds_ratio", "bounds/array", 3},
+                   {"boost_ratio", "Boost/array", 3}};
+  for (const double m : dimensions) {
+    const auto ns = [&](const char* method, const char* precision) {
+      return result.row(m, method, precision).ns_per_value;
+    };
+    const double array = ns("array", "double");
+    const double bounds = ns("bounds", "double");
+    const double boost = ns("boost", "double");
+    table.rows.push_back(
+        {m, array, ns("array", "float"), ns("scalar", "double"), bounds, boost,
+         ns("boost_double", "double"), bounds / array, boost / array});
+  }
+  return table;
+}
+
+/// One row per dimension: largest errors, and what Boost cannot give.
+report::Table error_table(const BenchMathResult& result,
+                          const std::set<double>& dimensions) {
+  report::Table table;
+  table.columns = {{"m", "m", 7},
+                   {"array", "array", 3},
+                   {"array_float", "array float", 3},
+                   {"scalar", "scalar", 3},
+                   {"bounds", "bounds", 3},
+                   {"boost", "Boost", 3},
+                   {"boost_failed", "Boost fails (%)", 3}};
+  for (const double m : dimensions) {
+    const auto error = [&](const char* method,
+                           const char* precision) -> report::Cell {
+      const BenchMathRow& row = result.row(m, method, precision);
+      if (row.failed_share == 1) return std::monostate{};
+      return row.error_eps;
+    };
+    table.rows.push_back({m, error("array", "double"), error("array", "float"),
+                          error("scalar", "double"), error("bounds", "double"),
+                          error("boost", "double"),
+                          100 * result.row(m, "boost", "double").failed_share});
+  }
+  return table;
+}
+
+void print_math(const BenchMathResult& result) {
+  std::set<double> dimensions;
+  for (const BenchMathRow& row : result.rows) dimensions.insert(row.dimension);
+  std::cout << "Bessel ratio I_{m/2}/I_{m/2-1}, one thread, " << cpu_name()
+            << ", " << radir::to_string(active_isa()) << " kernels\n"
+            << "\nNanoseconds per value (double unless named)\n\n"
+            << to_text(time_table(result, dimensions))
+            << "\nLargest error in eps\n\n"
+            << to_text(error_table(result, dimensions));
+}
+
+void add_math(CLI::App& bench, Invocation& invocation) {
+  const auto options = std::make_shared<BenchMathOptions>();
+  CLI::App* command = add_command(
+      bench, invocation,
+      {"math",
+       "Speed and accuracy of the Bessel ratio, ours and others'; a minute",
+       "radir bench math --dimensions 50 100 2000"},
+      [options](const CommonOptions& common) {
+        options->seed = common.seed;
+        const BenchMathResult result = experiments::bench_math(*options);
+        if (common.json) {
+          std::cout << to_json(result).dump(2) << "\n";
+        } else {
+          print_math(result);
+        }
+      });
+  command->add_option("--dimensions", options->dimensions, "Dimensions m")
+      ->type_name("M");
+  command
+      ->add_option("--values", options->values, "Values of kappa per dimension")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--repetitions", options->repetitions,
+                   "Times each method runs; the median counts")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_bench(CLI::App& root, Invocation& invocation) {
+  CLI::App* bench = add_group(root, "bench", "Speed, with accuracy beside it");
+  add_math(*bench, invocation);
+  add_bench_step(*bench, invocation);
+  add_bench_predict(*bench, invocation);
+}
+
+}  // namespace radir::cli

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "cli/command.h"
+
+namespace radir::cli {
+
+void add_bench_step(CLI::App& bench, Invocation& invocation);
+void add_bench_predict(CLI::App& bench, Invocation& invocation);
+
+}  // namespace radir::cli

@@ -1,0 +1,148 @@
+#include "radir/experiments/bench_step.h"
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/bench.h"
+#include "radir/core/cpu.h"
+#include "radir/core/version.h"
+#include "radir/report/table.h"
+
+namespace radir::cli {
+namespace {
+
+using experiments::BenchPredictOptions;
+using experiments::BenchPredictResult;
+using experiments::BenchPredictRow;
+using experiments::BenchStepOptions;
+using experiments::BenchStepResult;
+using experiments::BenchStepRow;
+using nlohmann::ordered_json;
+
+/// What every benchmark's document says about where it ran.
+ordered_json document(const char* benchmark, const std::string& libtorch) {
+  return {{"benchmark", benchmark},
+          {"version", version()},
+          {"libtorch", libtorch},
+          {"cpu", cpu_name()},
+          {"isa", radir::to_string(active_isa())},
+          {"rows", ordered_json::array()}};
+}
+
+void print_machine(const std::string& libtorch) {
+  std::cout << cpu_name() << ", " << radir::to_string(active_isa())
+            << " kernels, libtorch " << libtorch << "\n\n";
+}
+
+void print_steps_json(const BenchStepResult& result) {
+  ordered_json json = document("step", result.libtorch);
+  json["peak_memory_mib"] = result.peak_memory_mib;
+  for (const BenchStepRow& row : result.rows) {
+    json["rows"].push_back({{"network", row.network},
+                            {"batch", row.batch},
+                            {"variant", row.variant},
+                            {"threads", row.threads},
+                            {"median_us", row.median_us},
+                            {"min_us", row.min_us}});
+  }
+  std::cout << json.dump(2) << "\n";
+}
+
+void print_steps(const BenchStepResult& result) {
+  std::cout << "One training step (sample, forward, KL, backward, Adam), ";
+  print_machine(result.libtorch);
+  report::Table table;
+  table.columns = {{"network", "network"},          {"batch", "batch"},
+                   {"threads", "threads"},          {"variant", "variant"},
+                   {"median_us", "median (us)", 4}, {"min_us", "min (us)", 4},
+                   {"ratio", "/ deterministic", 3}};
+  for (const BenchStepRow& row : result.rows) {
+    const double yardstick =
+        result.row(row.network, row.batch, "deterministic", row.threads)
+            .median_us;
+    table.rows.push_back({row.network, row.batch, std::int64_t{row.threads},
+                          row.variant, row.median_us, row.min_us,
+                          row.median_us / yardstick});
+  }
+  std::cout << to_text(table) << "\npeak memory of the process: "
+            << static_cast<int>(result.peak_memory_mib) << " MiB\n";
+}
+
+void print_predictions_json(const BenchPredictResult& result) {
+  ordered_json json = document("predict", result.libtorch);
+  for (const BenchPredictRow& row : result.rows) {
+    json["rows"].push_back({{"rows", row.rows},
+                            {"samples", row.samples},
+                            {"variant", row.variant},
+                            {"threads", row.threads},
+                            {"median_us", row.median_us},
+                            {"min_us", row.min_us}});
+  }
+  std::cout << json.dump(2) << "\n";
+}
+
+void print_predictions(const BenchPredictResult& result) {
+  std::cout << "Predictions of a 13-50-1 network, ";
+  print_machine(result.libtorch);
+  report::Table table;
+  table.columns = {{"rows", "rows"},          {"samples", "samples"},
+                   {"variant", "variant"},    {"median_us", "median (us)", 4},
+                   {"min_us", "min (us)", 4}, {"ratio", "loop / this", 3}};
+  for (const BenchPredictRow& row : result.rows) {
+    table.rows.push_back(
+        {row.rows, row.samples, row.variant, row.median_us, row.min_us,
+         result.row(row.rows, "loop").median_us / row.median_us});
+  }
+  std::cout << to_text(table);
+}
+
+}  // namespace
+
+void add_bench_step(CLI::App& bench, Invocation& invocation) {
+  const auto options = std::make_shared<BenchStepOptions>();
+  CLI::App* command = add_command(
+      bench, invocation,
+      {"step", "Whole training steps, ours beside libtorch's, in one run",
+       "radir bench step --networks lenet5 --threads 2"},
+      [options](const CommonOptions& common) {
+        options->seed = common.seed;
+        if (common.threads > 0) options->threads = {common.threads};
+        const BenchStepResult result = experiments::bench_step(*options);
+        common.json ? print_steps_json(result) : print_steps(result);
+      });
+  command->add_option("--networks", options->networks, "uci, lenet5 or both")
+      ->type_name("NAME");
+  command
+      ->add_option("--rounds", options->rounds,
+                   "Times each variant takes its turn; the median counts")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void add_bench_predict(CLI::App& bench, Invocation& invocation) {
+  const auto options = std::make_shared<BenchPredictOptions>();
+  CLI::App* command = add_command(
+      bench, invocation,
+      {"predict", "Predictions under many weight samples, beside a loop",
+       "radir bench predict --samples 100 --rows 1 10000"},
+      [options](const CommonOptions& common) {
+        options->seed = common.seed;
+        if (common.threads > 0) options->threads = common.threads;
+        const BenchPredictResult result = experiments::bench_predict(*options);
+        common.json ? print_predictions_json(result)
+                    : print_predictions(result);
+      });
+  command->add_option("--rows", options->rows, "Rows to predict at once")
+      ->type_name("N");
+  command->add_option("--samples", options->samples, "Weight samples")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--rounds", options->rounds,
+                   "Times each variant takes its turn; the median counts")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+}  // namespace radir::cli

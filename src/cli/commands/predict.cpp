@@ -1,0 +1,210 @@
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/command.h"
+#include "radir/core/error.h"
+#include "radir/experiments/tabular_predictor.h"
+#include "radir/experiments/tabular_source.h"
+#include "radir/io/atomic_file.h"
+#include "radir/io/csv_writer.h"
+
+namespace radir::cli {
+namespace {
+
+using experiments::ClassPrediction;
+using experiments::EncodedRows;
+using experiments::PredictiveMixture;
+using experiments::TabularPredictor;
+
+struct PredictOptions {
+  std::string model;
+  std::string table;
+  std::string out;
+  std::vector<double> quantiles = {0.05, 0.5, 0.95};
+  std::int64_t samples = 200;
+};
+
+/// An empty cell, in a CSV file.
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+/// "q05", "q2.5"
+std::string quantile_name(double probability) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%s%g", probability < 0.1 ? "q0" : "q",
+                100 * probability);
+  return text;
+}
+
+void write_header(io::CsvWriter& csv, const experiments::TableEncoder& encoder,
+                  const PredictOptions& options) {
+  csv.cell("row");
+  if (encoder.is_classification()) {
+    csv.cell("class");
+    for (const std::string& name : encoder.target().categories) {
+      csv.cell("p(" + name + ")");
+    }
+    csv.cell("entropy").cell("mutual_information");
+  } else {
+    csv.cell("mean").cell("sd").cell("epistemic_sd").cell("aleatoric_sd");
+    for (double probability : options.quantiles) {
+      csv.cell(quantile_name(probability));
+    }
+  }
+  csv.end_row();
+}
+
+/// The numbers of one row of the answer, in the order of the header.
+std::vector<double> summary(const PredictiveMixture& p,
+                            const std::vector<double>& quantiles) {
+  std::vector<double> values = {p.mean(), p.standard_deviation(),
+                                p.epistemic_deviation(),
+                                p.aleatoric_deviation()};
+  for (double probability : quantiles)
+    values.push_back(p.quantile(probability));
+  return values;
+}
+
+std::vector<double> summary(const ClassPrediction& p) {
+  std::vector<double> values = p.probabilities;
+  values.push_back(p.entropy);
+  values.push_back(p.mutual_information);
+  return values;
+}
+
+/// Rows that were left out for a missing value get a line of empty cells.
+class PieceWriter {
+ public:
+  PieceWriter(io::CsvWriter& csv, TabularPredictor& predictor,
+              const std::vector<double>& quantiles)
+      : csv_(csv), predictor_(predictor), quantiles_(quantiles) {}
+
+  void write(const io::Table& piece, std::int64_t first_row) {
+    const auto& encoder = predictor_.encoder();
+    const EncodedRows rows = encoder.encode(piece, false, first_row);
+    std::vector<std::vector<double>> values(
+        static_cast<std::size_t>(piece.rows()));
+    std::vector<std::string> classes(values.size());
+    const auto at = [&](std::int64_t i) {
+      return static_cast<std::size_t>(
+          rows.table_rows[static_cast<std::size_t>(i)]);
+    };
+    if (encoder.is_classification()) {
+      predictor_.classification(
+          rows, [&](std::int64_t i, const ClassPrediction& p) {
+            values[at(i)] = summary(p);
+            classes[at(i)] =
+                encoder.target()
+                    .categories[static_cast<std::size_t>(p.most_likely())];
+          });
+    } else {
+      predictor_.regression(rows,
+                            [&](std::int64_t i, const PredictiveMixture& p) {
+                              values[at(i)] = summary(p, quantiles_);
+                            });
+    }
+    const std::size_t width = encoder.is_classification()
+                                  ? encoder.target().categories.size() + 2
+                                  : 4 + quantiles_.size();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      csv_.cell(first_row + static_cast<std::int64_t>(i) + 1);
+      if (encoder.is_classification()) csv_.cell(classes[i]);
+      if (values[i].empty()) values[i].assign(width, kMissing);
+      for (double value : values[i]) csv_.cell(value);
+      csv_.end_row();
+    }
+  }
+
+ private:
+  io::CsvWriter& csv_;
+  TabularPredictor& predictor_;
+  const std::vector<double>& quantiles_;
+};
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "\"" : ", \"") + name + "\"";
+  }
+  return text;
+}
+
+void predict(const PredictOptions& options, const CommonOptions& common) {
+  for (double probability : options.quantiles) {
+    RADIR_CHECK(probability > 0 && probability < 1, ArgumentError,
+                "--quantiles must lie between 0 and 1, but one is ",
+                probability);
+  }
+  RADIR_CHECK(!common.json || !options.out.empty(), ArgumentError,
+              "--json needs --out, since standard output carries the JSON");
+  ThreadPool pool(common.threads);
+  TabularPredictor predictor(experiments::read_tabular_model(options.model),
+                             options.samples, common.seed, &pool);
+  std::optional<io::AtomicFile> file;
+  if (!options.out.empty()) file.emplace(options.out);
+  io::CsvWriter csv([&](std::string_view text) {
+    if (file) {
+      file->write(text);
+    } else {
+      std::cout << text;
+    }
+  });
+  write_header(csv, predictor.encoder(), options);
+  PieceWriter writer(csv, predictor, options.quantiles);
+  std::int64_t rows = 0;
+  const auto extra = experiments::for_each_piece(
+      options.table, common.seed, predictor.encoder(), false,
+      [&](const io::Table& piece, std::int64_t first_row) {
+        writer.write(piece, first_row);
+        rows = first_row + piece.rows();
+      });
+  csv.flush();
+  if (file) file->commit();
+  if (!extra.empty()) {
+    std::cerr << "radir: not read, since the model does not know them: "
+              << joined(extra) << "\n";
+  }
+  if (common.json) {
+    const nlohmann::ordered_json document = {{"file", options.out},
+                                             {"rows", rows}};
+    std::cout << document.dump(2) << "\n";
+  }
+}
+
+}  // namespace
+
+void add_predict(CLI::App& root, Invocation& invocation) {
+  const auto options = std::make_shared<PredictOptions>();
+  CLI::App* command = add_command(
+      root, invocation,
+      {"predict",
+       "Mean, error bars and quantiles for the rows of a table, as CSV",
+       "radir predict houses-run new.csv --out predictions.csv"},
+      [options](const CommonOptions& common) { predict(*options, common); });
+  command->add_option("model", options->model, "A run's folder or a model file")
+      ->type_name("RUN|MODEL")
+      ->required();
+  command
+      ->add_option("table", options->table,
+                   "A table with the columns the model was trained on")
+      ->type_name("TABLE")
+      ->required();
+  command
+      ->add_option("--out", options->out,
+                   "The CSV file to write (default: standard output)")
+      ->type_name("FILE");
+  command
+      ->add_option("--quantiles", options->quantiles,
+                   "Quantiles of the prediction to give")
+      ->type_name("P")
+      ->capture_default_str();
+  command
+      ->add_option("--samples", options->samples,
+                   "Draws of the weights per network")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+}  // namespace radir::cli

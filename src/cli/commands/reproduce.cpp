@@ -1,0 +1,43 @@
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "radir/experiments/figures.h"
+#include "radir/io/atomic_file.h"
+#include "radir/report/page.h"
+
+namespace radir::cli {
+namespace {
+
+void add_figures(CLI::App& reproduce, Invocation& invocation) {
+  const auto out = std::make_shared<std::string>("radir-figures.html");
+  CLI::App* command = add_command(
+      reproduce, invocation,
+      {"figures", "The article's figures that need no training, as one page",
+       "radir reproduce figures --out figures.html"},
+      [out](const CommonOptions& common) {
+        io::write_file(*out, to_html(experiments::figures()));
+        if (common.json) {
+          const nlohmann::ordered_json document = {{"page", *out}};
+          std::cout << document.dump(2) << "\n";
+        } else {
+          std::cerr << "radir: wrote " << *out << "; open it in a browser\n";
+        }
+      });
+  command->add_option("--out", *out, "The HTML file to write")
+      ->type_name("FILE")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& root, Invocation& invocation) {
+  CLI::App* reproduce =
+      add_group(root, "reproduce",
+                "The published tables and figures, with ours beside them");
+  add_reproduce_uci(*reproduce, invocation);
+  add_figures(*reproduce, invocation);
+}
+
+}  // namespace radir::cli

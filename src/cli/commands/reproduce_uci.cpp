@@ -1,0 +1,143 @@
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "radir/core/version.h"
+#include "radir/experiments/uci.h"
+#include "radir/io/data_dir.h"
+
+namespace radir::cli {
+namespace {
+
+using experiments::UciMean;
+using experiments::UciNoiseResult;
+using experiments::UciOptions;
+using experiments::UciScore;
+using experiments::UciSplitResult;
+using Json = nlohmann::ordered_json;
+using Results = std::vector<UciSplitResult>;
+
+Json to_json(const UciMean& mean) {
+  return {{"mean", mean.mean}, {"stderr", mean.standard_error}};
+}
+
+template <typename Pick>
+Json score_json(const Results& results, const std::string& set, Pick pick) {
+  const auto mean = [&](double UciScore::*member) {
+    return to_json(experiments::mean_over_splits(
+        results, set,
+        [&](const UciSplitResult& result) { return pick(result).*member; }));
+  };
+  return {{"log_likelihood", mean(&UciScore::log_likelihood)},
+          {"rmse", mean(&UciScore::rmse)},
+          {"coverage_90", mean(&UciScore::coverage_90)}};
+}
+
+template <typename Pick>
+Json noise_json(const Results& results, const std::string& set, Pick pick) {
+  return {
+      {"single", score_json(results, set,
+                            [&](const UciSplitResult& r) -> const UciScore& {
+                              return pick(r).single;
+                            })},
+      {"mixture_of_five",
+       score_json(results, set,
+                  [&](const UciSplitResult& r) -> const UciScore& {
+                    return pick(r).mixture;
+                  })}};
+}
+
+Json set_json(const Results& results, const std::string& set) {
+  using Noise = const UciNoiseResult&;
+  std::int64_t splits = 0;
+  for (const UciSplitResult& result : results) splits += result.set == set;
+  Json json = {{"name", set}, {"splits", splits}};
+  const Json tuned = noise_json(
+      results, set, [](const UciSplitResult& r) -> Noise { return r.tuned(); });
+  json.update(tuned["single"]);  // one network, noise model by validation
+  json["mixture_of_five"] = tuned["mixture_of_five"];
+  json["gaussian"] =
+      noise_json(results, set,
+                 [](const UciSplitResult& r) -> Noise { return r.gaussian; });
+  json["predicted_noise"] = noise_json(
+      results, set,
+      [](const UciSplitResult& r) -> Noise { return r.predicted_noise; });
+  json["published_estimator_not_a_log_likelihood"] = to_json(
+      experiments::mean_over_splits(results, set, [](const UciSplitResult& r) {
+        return r.gaussian.published_estimator;
+      }));
+  return json;
+}
+
+void print(const Results& results, bool json) {
+  if (json) {
+    Json sets = Json::array();
+    for (const std::string& set : experiments::uci_sets_of(results)) {
+      sets.push_back(set_json(results, set));
+    }
+    const Json document = {{"version", version()}, {"sets", std::move(sets)}};
+    std::cout << document.dump(2) << "\n";
+    return;
+  }
+  std::cout << "Test log-likelihood per row, mean over splits and standard "
+               "error\n\n"
+            << to_text(experiments::uci_log_likelihood_table(results))
+            << "\nErrors and coverage (coverage: noise model by validation)\n\n"
+            << to_text(experiments::uci_error_table(results));
+}
+
+void reproduce_uci(UciOptions options, const CommonOptions& common) {
+  options.data_dir = io::data_dir(options.data_dir);
+  options.seed = common.seed;
+  ThreadPool pool(common.threads);
+  Results results;
+  {
+    Progress progress;
+    results = experiments::run_uci(
+        options, pool, [&](const UciSplitResult& latest, double share) {
+          progress.show(share,
+                        latest.set + " split " + std::to_string(latest.split) +
+                            " done, " +
+                            std::to_string(static_cast<int>(100 * share)) +
+                            " % of all");
+        });
+  }
+  print(results, common.json);
+}
+
+}  // namespace
+
+void add_reproduce_uci(CLI::App& reproduce, Invocation& invocation) {
+  const auto options = std::make_shared<UciOptions>();
+  options->out = "radir-uci";
+  CLI::App* command = add_command(
+      reproduce, invocation,
+      {"uci",
+       "The UCI benchmark: nine sets, standard splits, tuned inside each",
+       "radir reproduce uci --quick --data-dir data"},
+      [options](const CommonOptions& common) {
+        reproduce_uci(*options, common);
+      });
+  command->add_option("--sets", options->sets, "Sets to run (default: all)")
+      ->delimiter(',')
+      ->type_name("NAME");
+  command
+      ->add_option("--splits", options->splits,
+                   "The first so many splits of each; 0 takes all")
+      ->type_name("N");
+  command->add_flag("--quick", options->quick,
+                    "Five small sets, five splits, shorter training");
+  command
+      ->add_option("--out", options->out,
+                   "Folder for finished splits; they are not run again")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command
+      ->add_option("--data-dir", options->data_dir,
+                   "Folder that holds uci/ (default: RADIR_DATA_DIR)")
+      ->type_name("DIR");
+}
+
+}  // namespace radir::cli

@@ -1,0 +1,133 @@
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "radir/core/error.h"
+#include "radir/core/version.h"
+#include "radir/io/nearest_name.h"
+
+namespace radir::cli {
+namespace {
+
+// Exit codes are part of the interface: scripts tell failures apart by them.
+constexpr int kBug = 1;
+constexpr int kBadArgument = 2;
+constexpr int kNumericalFailure = 3;
+constexpr int kFileFailure = 4;
+constexpr int kUnsupported = 5;
+
+int exit_code(const std::exception& error) {
+  if (dynamic_cast<const ArgumentError*>(&error)) return kBadArgument;
+  if (dynamic_cast<const DomainError*>(&error)) return kBadArgument;
+  if (dynamic_cast<const NumericalError*>(&error)) return kNumericalFailure;
+  if (dynamic_cast<const IoError*>(&error)) return kFileFailure;
+  if (dynamic_cast<const UnsupportedError*>(&error)) return kUnsupported;
+  return kBug;
+}
+
+int report_failure(const std::exception& error) {
+  const int code = exit_code(error);
+  std::cerr << "radir: " << error.what();
+  if (code == kBug) {
+    std::cerr << " (this is a bug: please report it with the command line and "
+                 "radir "
+              << version() << ")";
+  }
+  std::cerr << "\n";
+  return code;
+}
+
+/// The command the line got to, from `app` down.
+const CLI::App& deepest_parsed(const CLI::App& app) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  return parsed.empty() ? app : deepest_parsed(*parsed.front());
+}
+
+/// "radir bench math"
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() == nullptr
+             ? app.get_name()
+             : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> subcommand_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  const auto all = [](const CLI::App*) { return true; };
+  for (const CLI::App* subcommand : app.get_subcommands(all)) {
+    names.push_back(subcommand->get_name());
+  }
+  return names;
+}
+
+/// Throws ArgumentError for the first word nobody took.
+[[noreturn]] void reject_word(const CLI::App& app, const std::string& word) {
+  const bool is_option = word.front() == '-';
+  const std::vector<std::string> commands = subcommand_names(app);
+  const char* kind = is_option          ? "unknown option"
+                     : commands.empty() ? "unexpected argument"
+                                        : "unknown command";
+  // An option may carry its value: --ouT=file.
+  const std::string name = word.substr(0, word.find('='));
+  throw ArgumentError(
+      std::string(kind) + " \"" + name + "\"" +
+      io::did_you_mean(name, is_option ? option_names(app) : commands) +
+      " (see " + full_name(app) + " --help)");
+}
+
+int run(int argc, char** argv) {
+  CLI::App root(
+      "Bayesian neural networks with radial and directional posteriors",
+      "radir");
+  root.set_version_flag("--version", version());
+  root.set_help_flag("-h,--help", "Print this help and exit");
+  root.footer("Example:\n  radir reproduce figures --out figures.html");
+  root.allow_extras();  // reject_word() says more than the parser does
+  Invocation invocation;
+  add_train(root, invocation);
+  add_predict(root, invocation);
+  add_evaluate(root, invocation);
+  add_reproduce(root, invocation);
+  add_bench(root, invocation);
+  add_version(root, invocation);
+
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::Success& help_or_version) {
+    return root.exit(help_or_version);
+  } catch (const CLI::ParseError& error) {
+    throw ArgumentError(error.what());
+  }
+  const CLI::App& command = deepest_parsed(root);
+  const std::vector<std::string> untaken = root.remaining(true);
+  if (!untaken.empty()) reject_word(command, untaken.front());
+  if (!invocation.action) {
+    std::cerr << root.help();
+    return kBadArgument;
+  }
+  invocation.action();
+  return 0;
+}
+
+}  // namespace
+}  // namespace radir::cli
+
+int main(int argc, char** argv) {
+  try {
+    return radir::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    return radir::cli::report_failure(error);
+  }
+}

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace radir::cli {
+
+/// One line on standard error that is written over while work goes on. Where
+/// standard error is no terminal, a new line at most every ten seconds.
+class Progress {
+ public:
+  Progress();
+  /// Wipes the line.
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Shows `text` and, from the share of the work done (0 to 1), how long the
+  /// rest will take.
+  void show(double share, const std::string& text);
+  double seconds() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool terminal_;
+  Clock::time_point start_;
+  Clock::time_point shown_;
+};
+
+/// "3 s", "12 min", "1 h 05 min".
+std::string duration_text(double seconds);
+
+}  // namespace radir::cli

@@ -1,0 +1,302 @@
+#include "radir/experiments/tabular.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "radir/core/error.h"
+#include "radir/train/evaluation.h"
+
+namespace radir::experiments {
+namespace {
+
+using train::Likelihood;
+
+/// Networks with more parameters than this keep several threads busy on their
+/// own; smaller ones train one per thread.
+constexpr std::int64_t kLargeNetwork = 200000;
+/// Share of the rows behind a validation score, one in this many.
+constexpr std::size_t kValidationPart = 5;
+constexpr std::int64_t kValidationSamples = 100;
+/// Added to the seed of the shuffle that cuts off the validation rows, so that
+/// it is none of the training's.
+constexpr std::uint64_t kValidationSeed = 0x76616c6964617465u;
+/// Keeps single bad batches from throwing a network off course; ordinary
+/// gradients are smaller.
+constexpr double kMaxGradientNorm = 10;
+
+void check(const TabularSettings& settings) {
+  for (std::int64_t width : settings.hidden) {
+    RADIR_CHECK(width > 0, ArgumentError, "hidden layers must have at least ",
+                "one unit, but one has ", width);
+  }
+  RADIR_CHECK(settings.restarts >= 1 && settings.restarts <= 1000,
+              ArgumentError, "restarts must be from 1 to 1000, but is ",
+              settings.restarts);
+  RADIR_CHECK(settings.epochs >= 0 && settings.steps > 0, ArgumentError,
+              "epochs must be at least 1 (or 0 for a good number), but is ",
+              settings.epochs);
+  RADIR_CHECK(settings.batch > 0, ArgumentError,
+              "the batch must be at least 1, but is ", settings.batch);
+  RADIR_CHECK(
+      settings.learning_rate > 0 && std::isfinite(settings.learning_rate),
+      ArgumentError, "the learning rate must be above 0, but is ",
+      settings.learning_rate);
+}
+
+std::vector<std::vector<std::int64_t>> split_rows(
+    const std::vector<std::int64_t>& rows, std::uint64_t seed) {
+  const auto order = train::shuffled(static_cast<std::int64_t>(rows.size()),
+                                     seed + kValidationSeed, 0);
+  const std::size_t aside = rows.size() / kValidationPart;
+  RADIR_CHECK(aside > 0, ArgumentError, "tuning needs at least ",
+              kValidationPart, " rows, but there are ", rows.size());
+  std::vector<std::vector<std::int64_t>> parts(2);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    parts[i < aside ? 1 : 0].push_back(
+        rows[static_cast<std::size_t>(order[i])]);
+  }
+  return parts;
+}
+
+/// log of the factor from standardised to original densities.
+double log_scale(const TableEncoder& encoder) {
+  return encoder.is_classification() ? 0 : std::log(encoder.target().scale);
+}
+
+double validation_score(const TableEncoder& encoder, const EncodedRows& fit_on,
+                        const EncodedRows& score_on,
+                        const TabularSettings& settings) {
+  try {
+    const TabularModel fitted = fit_tabular(encoder, fit_on, settings);
+    return -train::predictive_nll(train::Model(fitted.spec),
+                                  fitted.networks.front(), score_on.view(),
+                                  kValidationSamples, settings.seed) -
+           log_scale(encoder);
+  } catch (const NumericalError&) {
+    return -std::numeric_limits<double>::infinity();
+  }
+}
+
+}  // namespace
+
+std::int64_t epochs_of(const TabularSettings& settings, std::int64_t rows) {
+  if (settings.epochs > 0) return settings.epochs;
+  const std::int64_t batches = (rows + settings.batch - 1) / settings.batch;
+  return std::max<std::int64_t>(1, settings.steps / batches);
+}
+
+train::ModelSpec model_spec(const TabularSettings& settings,
+                            const TableEncoder& encoder) {
+  check(settings);
+  train::ModelSpec spec;
+  spec.likelihood.kind = encoder.is_classification()
+                             ? Likelihood::Kind::Categorical
+                             : settings.noise;
+  // A weak prior of the precision: a noise of a tenth of the target's spread,
+  // worth two observations. The article's Gamma(6, 6) forbids small noise.
+  spec.likelihood.prior_shape = 1;
+  spec.likelihood.prior_rate = 0.01;
+  std::int64_t outputs = 1;
+  if (spec.likelihood.kind == Likelihood::Kind::Categorical) {
+    outputs = encoder.target().width();
+  } else if (spec.likelihood.kind == Likelihood::Kind::PredictedNoise) {
+    outputs = 2;
+  }
+  spec.network = train::multilayer_perceptron(encoder.input_size(),
+                                              settings.hidden, outputs);
+  posterior::Options options;
+  options.grouping = settings.grouping;
+  options.direction_gap = settings.direction_gap;
+  spec.weights.assign(settings.hidden.size() + 1, options);
+  spec.weights.back().initial_gain = 1;  // no ReLU after the last layer
+  return spec;
+}
+
+train::TrainerOptions trainer_options(const TabularSettings& settings,
+                                      std::int64_t rows) {
+  check(settings);
+  train::TrainerOptions options;
+  options.epochs = epochs_of(settings, rows);
+  options.batch_size = settings.batch;
+  options.adam.learning_rate = settings.learning_rate;
+  options.learning_rate.kind = train::LearningRateSchedule::Kind::Cosine;
+  options.learning_rate.final_factor = 0.01;
+  if (settings.kl_warmup > 0) {
+    options.kl = train::KlSchedule::warmup(settings.kl_warmup);
+  }
+  options.max_gradient_norm = kMaxGradientNorm;
+  options.seed = settings.seed;
+  return options;
+}
+
+std::uint64_t restart_seed(std::uint64_t seed, std::int64_t restart) {
+  // An odd constant: restarts of neighbouring seeds stay apart.
+  return seed + static_cast<std::uint64_t>(restart) * 0x9E3779B97F4A7C15u;
+}
+
+TabularModel fit_tabular(const TableEncoder& encoder, const EncodedRows& rows,
+                         const TabularSettings& settings,
+                         const TabularCallback& callback, ThreadPool* pool) {
+  TabularModel result;
+  result.encoder = encoder;
+  result.spec = model_spec(settings, encoder);
+  result.networks.resize(static_cast<std::size_t>(settings.restarts));
+  const train::Model model(result.spec);
+  const bool share = pool != nullptr && settings.restarts > 1;
+  ThreadPool* inner =
+      !share && model.parameter_count() > kLargeNetwork ? pool : nullptr;
+
+  std::mutex one_at_a_time;
+  const auto fit_one = [&](std::int64_t restart) {
+    train::TrainerOptions options = trainer_options(settings, rows.count);
+    options.seed = restart_seed(settings.seed, restart);
+    const auto report = [&](const train::EpochReport& epoch,
+                            const train::TrainingState<float>&) {
+      if (!callback) return true;
+      const std::lock_guard<std::mutex> lock(one_at_a_time);
+      return callback(restart, epoch);
+    };
+    result.networks[static_cast<std::size_t>(restart)] =
+        train::fit<float>(model, rows.view(), options, report, inner)
+            .parameters;
+  };
+  if (share) {
+    pool->run(settings.restarts, fit_one);
+  } else {
+    for (std::int64_t i = 0; i < settings.restarts; ++i) fit_one(i);
+  }
+  return result;
+}
+
+std::vector<TabularSettings> tuning_candidates(const TabularSettings& base,
+                                               bool classification) {
+  std::vector<Likelihood::Kind> kinds = {Likelihood::Kind::Gaussian,
+                                         Likelihood::Kind::PredictedNoise};
+  if (classification) kinds = {base.noise};
+  std::vector<TabularSettings> candidates;
+  for (Likelihood::Kind noise : kinds) {
+    for (auto grouping :
+         {posterior::Grouping::Double, posterior::Grouping::Row}) {
+      for (double gap : {1e-2, 1e-3}) {
+        for (std::int64_t longer : {1, 3}) {
+          TabularSettings candidate = base;
+          candidate.noise = noise;
+          candidate.grouping = grouping;
+          candidate.direction_gap = gap;
+          candidate.epochs *= longer;
+          candidate.steps *= longer;
+          candidates.push_back(candidate);
+        }
+      }
+    }
+  }
+  return candidates;
+}
+
+std::vector<TabularTrial> compare_candidates(
+    const io::Table& table, const std::string& target, MissingValues missing,
+    const std::vector<std::int64_t>& rows,
+    const std::vector<TabularSettings>& candidates, ThreadPool* pool,
+    const std::function<void(const TabularTrial&)>& on_trial) {
+  RADIR_CHECK(!candidates.empty(), ArgumentError,
+              "compare_candidates: there are no candidates");
+  const auto parts = split_rows(rows, candidates.front().seed);
+  const TableEncoder encoder =
+      TableEncoder::fit(table, target, missing, parts[0]);
+  const EncodedRows fit_on = encoder.encode(table, true, parts[0]);
+  const EncodedRows score_on = encoder.encode(table, true, parts[1]);
+
+  std::vector<TabularTrial> trials(candidates.size());
+  std::mutex one_at_a_time;
+  const auto run_one = [&](std::int64_t i) {
+    TabularTrial& trial = trials[static_cast<std::size_t>(i)];
+    trial.settings = candidates[static_cast<std::size_t>(i)];
+    TabularSettings single = trial.settings;
+    single.restarts = 1;
+    trial.log_likelihood = validation_score(encoder, fit_on, score_on, single);
+    const std::lock_guard<std::mutex> lock(one_at_a_time);
+    if (on_trial) on_trial(trial);
+  };
+  const auto count = static_cast<std::int64_t>(candidates.size());
+  if (pool != nullptr) {
+    pool->run(count, run_one);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) run_one(i);
+  }
+  return trials;
+}
+
+const TabularTrial& best_trial(const std::vector<TabularTrial>& trials) {
+  const auto best =
+      std::max_element(trials.begin(), trials.end(),
+                       [](const TabularTrial& a, const TabularTrial& b) {
+                         return a.log_likelihood < b.log_likelihood;
+                       });
+  RADIR_CHECK(best != trials.end() && std::isfinite(best->log_likelihood),
+              NumericalError, "tuning: every candidate's training failed; try ",
+              "a smaller learning rate");
+  return *best;
+}
+
+std::string to_json(const TabularSettings& settings, std::int64_t rows) {
+  const nlohmann::ordered_json json = {
+      {"hidden", settings.hidden},
+      {"grouping", posterior::to_string(settings.grouping)},
+      {"direction_gap", settings.direction_gap},
+      {"likelihood", train::to_string(settings.noise)},
+      {"epochs", epochs_of(settings, rows)},
+      {"batch", settings.batch},
+      {"learning_rate", settings.learning_rate},
+      {"kl_warmup", settings.kl_warmup},
+      {"restarts", settings.restarts},
+      {"seed", settings.seed}};
+  return json.dump();
+}
+
+std::string fingerprint(const EncodedRows& rows) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  const auto add = [&hash](const void* data, std::size_t size) {
+    const auto* bytes = static_cast<const unsigned char*>(data);
+    for (std::size_t i = 0; i < size; ++i) {
+      hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    }
+  };
+  add(rows.inputs.data(), rows.inputs.size() * sizeof(float));
+  add(rows.targets.data(), rows.targets.size() * sizeof(float));
+  add(rows.labels.data(), rows.labels.size() * sizeof(std::int64_t));
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx",
+                static_cast<unsigned long long>(hash));
+  return text;
+}
+
+TabularModel read_tabular_model(const std::string& path) {
+  const std::string file = io::model_path(path);
+  io::SavedModel saved = io::read_model(file);
+  TabularModel model;
+  try {
+    model.encoder = TableEncoder::from_json(saved.preprocessing);
+  } catch (const IoError& error) {
+    detail::throw_error<IoError>(file, ": ", error.what());
+  }
+  model.spec = std::move(saved.spec);
+  model.networks = std::move(saved.networks);
+  const train::Model network(model.spec);
+  const bool classes =
+      model.spec.likelihood.kind == Likelihood::Kind::Categorical;
+  RADIR_CHECK(
+      network.input_size() == model.encoder.input_size() &&
+          classes == model.encoder.is_classification() &&
+          (classes ? network.output_size() == model.encoder.target().width()
+                   : network.target_size() == 1),
+      IoError, file,
+      ": its preprocessing does not fit its network; the file is "
+      "damaged");
+  return model;
+}
+
+}  // namespace radir::experiments

@@ -1,0 +1,133 @@
+#include <sys/resource.h>
+#include <torch/torch.h>
+#include <torch/version.h>
+
+#include "radir/experiments/bench_step.h"
+#include "radir/nn/bayes_linear.h"
+#include "radir/train/compiled_step.h"
+#include "radir/train/predictor.h"
+#include "yardstick/steps.h"
+
+// The functions that experiments/bench_step.cpp looks up in this module.
+
+namespace radir::yardstick {
+namespace {
+
+using experiments::BenchPredictOptions;
+using experiments::BenchPredictResult;
+using experiments::BenchStepOptions;
+using experiments::BenchStepResult;
+
+train::ModelSpec uci_network() {
+  train::ModelSpec spec;
+  spec.network = train::multilayer_perceptron(13, {50}, 1);
+  return spec;
+}
+
+train::ModelSpec lenet5_network() {
+  train::ModelSpec spec;
+  spec.network = train::lenet5();
+  spec.likelihood.kind = train::Likelihood::Kind::Categorical;
+  return spec;
+}
+
+double peak_memory_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+void measure_steps(const std::string& network, const train::ModelSpec& spec,
+                   std::int64_t batch, int threads,
+                   const BenchStepOptions& options, BenchStepResult& result) {
+  ThreadPool pool(threads);
+  const auto contenders =
+      training_steps(spec, batch, options.seed, threads > 1 ? &pool : nullptr);
+  const auto timings = race(contenders, options.rounds);
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    result.rows.push_back({network, batch, contenders[i].name, threads,
+                           timings[i].median_us, timings[i].min_us});
+  }
+}
+
+/// A 13-50-1 network of our libtorch layers.
+struct LayerNetwork {
+  nn::BayesLinear hidden{13, 50};
+  nn::BayesLinear output{50, 1};
+
+  torch::Tensor forward(const torch::Tensor& x) {
+    return output->forward(torch::relu(hidden->forward(x)));
+  }
+};
+
+void measure_predictions(std::int64_t rows, const BenchPredictOptions& options,
+                         BenchPredictResult& result) {
+  const train::Model model(uci_network());
+  const auto parameters =
+      train::initial_state<float>(model, options.seed, 1).parameters;
+  ThreadPool threads(options.threads);
+  ThreadPool* pool = options.threads > 1 ? &threads : nullptr;
+  const torch::Tensor inputs = torch::randn({rows, 13});
+  const float* data = inputs.data_ptr<float>();
+  std::vector<float> outputs(static_cast<std::size_t>(rows * options.samples));
+  LayerNetwork layers;
+  train::Predictor<float> kept(model, parameters, options.samples, options.seed,
+                               pool);
+  const std::vector<Contender> contenders = {
+      {"loop",
+       [&] {
+         const torch::NoGradGuard no_grad;
+         for (std::int64_t s = 0; s < options.samples; ++s) {
+           layers.forward(inputs);
+         }
+       }},
+      {"fresh",
+       [&] {
+         train::Predictor<float> drawn(model, parameters, options.samples,
+                                       options.seed, pool);
+         drawn.run(data, rows, outputs.data());
+       }},
+      {"cached", [&] { kept.run(data, rows, outputs.data()); }}};
+  const auto timings = race(contenders, options.rounds);
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    result.rows.push_back({rows, options.samples, contenders[i].name,
+                           options.threads, timings[i].median_us,
+                           timings[i].min_us});
+  }
+}
+
+}  // namespace
+}  // namespace radir::yardstick
+
+extern "C" void radir_bench_step(
+    const radir::experiments::BenchStepOptions& options,
+    radir::experiments::BenchStepResult& result) {
+  using namespace radir::yardstick;
+  for (int threads : options.threads) {
+    torch::set_num_threads(threads);
+    for (const std::string& network : options.networks) {
+      if (network == "uci") {
+        for (std::int64_t batch : {32, 100}) {
+          measure_steps(network, uci_network(), batch, threads, options,
+                        result);
+        }
+      } else {
+        measure_steps(network, lenet5_network(), 100, threads, options, result);
+      }
+    }
+  }
+  result.peak_memory_mib = peak_memory_mib();
+  result.libtorch = TORCH_VERSION;
+}
+
+extern "C" void radir_bench_predict(
+    const radir::experiments::BenchPredictOptions& options,
+    radir::experiments::BenchPredictResult& result) {
+  using namespace radir::yardstick;
+  torch::set_num_threads(options.threads);
+  torch::manual_seed(static_cast<std::int64_t>(options.seed));
+  for (std::int64_t rows : options.rows) {
+    measure_predictions(rows, options, result);
+  }
+  result.libtorch = TORCH_VERSION;
+}

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace radir::yardstick {
+
+/// Something to be timed, under a name.
+struct Contender {
+  std::string name;
+  std::function<void()> run;
+};
+
+struct Timing {
+  double median_us = 0;
+  double min_us = 0;
+};
+
+/// Times the contenders in turn, `rounds` times over, so that whatever else
+/// the machine does meets all of them alike. Each turn repeats a short
+/// contender until it has run for a millisecond or so and counts the mean.
+std::vector<Timing> race(const std::vector<Contender>& contenders, int rounds);
+
+}  // namespace radir::yardstick

@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "radir/core/version.h"
+
+namespace radir {
+namespace {
+
+using ::radir::testing::ProgramResult;
+using ::radir::testing::run_program;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A failure: this exit code, nothing on standard output, and one line on
+/// standard error that holds `part`.
+void expect_failure(const std::string& arguments, int exit_code,
+                    const std::string& part) {
+  const ProgramResult result = run_program(arguments);
+  EXPECT_EQ(result.exit_code, exit_code) << arguments;
+  EXPECT_EQ(result.out, "") << arguments;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
+      << result.err;
+  EXPECT_TRUE(contains(result.err, part)) << result.err;
+}
+
+TEST(Cli, VersionIsTheLibrarys) {
+  EXPECT_EQ(run_program("--version").out, std::string(version()) + "\n");
+  const ProgramResult result = run_program("version");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(contains(result.out, std::string("radir ") + version()));
+  const auto json = nlohmann::json::parse(run_program("version --json").out);
+  EXPECT_EQ(json["version"], version());
+}
+
+TEST(Cli, EveryCommandHasHelpWithAnExampleAndTheCommonOptions) {
+  for (const char* command : {"version", "reproduce figures", "bench math"}) {
+    const ProgramResult result = run_program(command + std::string(" --help"));
+    EXPECT_EQ(result.exit_code, 0) << command;
+    EXPECT_EQ(result.err, "") << command;
+    const std::string example = std::string("Example:\n  radir ") + command;
+    EXPECT_TRUE(contains(result.out, example)) << result.out;
+    for (const char* option : {"--seed", "--threads", "--json"}) {
+      EXPECT_TRUE(contains(result.out, option)) << command << " " << option;
+    }
+  }
+}
+
+TEST(Cli, HelpListsTheCommands) {
+  const ProgramResult result = run_program("--help");
+  EXPECT_EQ(result.exit_code, 0);
+  for (const char* command : {"version", "reproduce", "bench"}) {
+    EXPECT_TRUE(contains(result.out, command)) << command;
+  }
+}
+
+TEST(Cli, WithoutACommandItShowsHelpAndFails) {
+  for (const char* arguments : {"", "reproduce", "bench"}) {
+    const ProgramResult result = run_program(arguments);
+    EXPECT_EQ(result.exit_code, 2) << arguments;
+    EXPECT_EQ(result.out, "") << arguments;
+    EXPECT_TRUE(contains(result.err, "Usage: radir")) << result.err;
+  }
+}
+
+TEST(Cli, SuggestsTheNearestName) {
+  expect_failure("reprodcue figures", 2,
+                 "unknown command \"reprodcue\"; did you mean \"reproduce\"? "
+                 "(see radir --help)");
+  expect_failure("reproduce figurs", 2,
+                 "\"figurs\"; did you mean \"figures\"? (see radir reproduce "
+                 "--help)");
+  expect_failure("reproduce figures --outt=x.html", 2,
+                 "unknown option \"--outt\"; did you mean \"--out\"?");
+  expect_failure("version --jsn", 2, "did you mean \"--json\"?");
+}
+
+TEST(Cli, SuggestsNothingFarFetched) {
+  const ProgramResult result = run_program("xylophone");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_FALSE(contains(result.err, "did you mean")) << result.err;
+  expect_failure("version 7", 2, "unexpected argument \"7\"");
+}
+
+TEST(Cli, RejectsBadOptionValues) {
+  expect_failure("version --threads=many", 2, "--threads");
+  expect_failure("version --threads=-1", 2, "--threads");
+  expect_failure("version --seed=-1", 2, "--seed");
+  expect_failure("reproduce figures --out", 2, "--out");
+}
+
+TEST(Cli, FiguresWritesOneSelfContainedPage) {
+  const ProgramResult result =
+      run_program("reproduce figures --out page.html", "page.html");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_TRUE(contains(result.err, "page.html")) << result.err;
+  EXPECT_TRUE(contains(result.file, "<!DOCTYPE html>"));
+  EXPECT_TRUE(contains(result.file, "</html>"));
+  for (const char* part : {"<script", "src=", "href="}) {
+    EXPECT_FALSE(contains(result.file, part)) << part;
+  }
+}
+
+TEST(Cli, FiguresNamesThePageInItsJson) {
+  const ProgramResult result =
+      run_program("reproduce figures --json --out p.html");
+  EXPECT_EQ(nlohmann::json::parse(result.out)["page"], "p.html");
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(Cli, AFileThatCannotBeWrittenIsExitCode4) {
+  expect_failure("reproduce figures --out no/such/folder/page.html", 4,
+                 "no/such/folder");
+}
+
+TEST(Cli, BenchMathPrintsTimesAndErrorsOfEveryMethod) {
+  const std::string small =
+      "bench math --dimensions 10 --values 64 --repetitions 3";
+  const ProgramResult text = run_program(small);
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_TRUE(contains(text.out, "Nanoseconds per value")) << text.out;
+  EXPECT_TRUE(contains(text.out, "Largest error in eps")) << text.out;
+
+  const ProgramResult json = run_program(small + " --json");
+  const auto document = nlohmann::json::parse(json.out);
+  // Three methods in two precisions, Boost by default and kept to double.
+  ASSERT_EQ(document["rows"].size(), 8u);
+  for (const auto& row : document["rows"]) {
+    EXPECT_EQ(row["m"], 10);
+    EXPECT_GT(row["ns_per_value"], 0.0);
+    if (row["method"] == "array") {
+      EXPECT_LE(row["error_eps"], 8.0);
+    }
+  }
+  expect_failure("bench math --dimensions 1", 2, "1");
+  expect_failure("bench math --repetitions 0", 2, "repetitions");
+}
+
+}  // namespace
+}  // namespace radir

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+namespace radir::testing {
+
+/// What a run of the program left behind.
+struct ProgramResult {
+  int exit_code = -1;  ///< -1 when it was killed by a signal
+  std::string out;
+  std::string err;
+  std::string file;  ///< contents of the file it was asked to write
+};
+
+/// Runs the built `radir` with these arguments (as in a shell) in an empty
+/// folder, which is gone afterwards; `file` is read from there.
+ProgramResult run_program(const std::string& arguments,
+                          const std::string& file = "");
+
+}  // namespace radir::testing

@@ -1,0 +1,255 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/program.h"
+#include "support/data_dir.h"
+#include "support/temporary_folder.h"
+
+namespace radir {
+namespace {
+
+using ::radir::testing::ProgramResult;
+using ::radir::testing::run_program;
+using ::radir::testing::TemporaryFolder;
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+void expect_failure(const std::string& arguments, int exit_code,
+                    const std::string& part) {
+  const ProgramResult result = run_program(arguments);
+  EXPECT_EQ(result.exit_code, exit_code) << arguments << "\n" << result.err;
+  EXPECT_EQ(result.out, "") << arguments;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
+      << result.err;
+  EXPECT_TRUE(contains(result.err, part)) << result.err;
+}
+
+/// y = 2 a with a little noise, and a colour that says whether a > 50.
+std::string lines(int rows) {
+  std::string text = "a,b,colour,y\n";
+  for (int i = 0; i < rows; ++i) {
+    const int a = i * 37 % 100;
+    text += std::to_string(a) + "," + std::to_string(i % 7) + "," +
+            (a > 50 ? "red" : "blue") + "," + std::to_string(2 * a + i % 3) +
+            "\n";
+  }
+  return text;
+}
+
+class TableCommands : public ::testing::Test {
+ protected:
+  std::string run_path() const { return folder_ / "run"; }
+  std::string table() const { return folder_.write("t.csv", lines(200)); }
+
+  /// Trains for a moment and returns what was printed.
+  ProgramResult train(const std::string& target, const std::string& more = "") {
+    return run_program("train '" + table() + "' --target " + target +
+                       " --epochs 150 --out '" + run_path() + "' " + more);
+  }
+  std::string model_and_table() const {
+    return "'" + run_path() + "' '" + (folder_ / "t.csv") + "' ";
+  }
+
+  TemporaryFolder folder_;
+};
+
+std::vector<std::vector<std::string>> cells(const std::string& csv) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream text(csv);
+  for (std::string line; std::getline(text, line);) {
+    rows.emplace_back();
+    std::istringstream parts(line);
+    for (std::string cell; std::getline(parts, cell, ',');) {
+      rows.back().push_back(cell);
+    }
+  }
+  return rows;
+}
+
+TEST_F(TableCommands, TrainPredictEvaluateANumber) {
+  const ProgramResult trained = train("y", "--json");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const Json document = Json::parse(trained.out);
+  EXPECT_EQ(document["config"]["epochs"], 150);
+  EXPECT_EQ(document["config"]["data"]["rows"], 200);
+  EXPECT_TRUE(document["metrics"]["networks"][0].contains("kl"));
+  const Json config =
+      Json::parse(testing::read_bytes(run_path() + "/config.json"));
+  EXPECT_EQ(config, document["config"]);
+  const std::string history =
+      testing::read_bytes(run_path() + "/metrics.jsonl");
+  EXPECT_EQ(std::count(history.begin(), history.end(), '\n'), 150);
+  EXPECT_TRUE(
+      Json::parse(history.substr(0, history.find('\n'))).contains("nll"));
+
+  const ProgramResult evaluated =
+      run_program("evaluate " + model_and_table() + "--json");
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
+  const Json metrics = Json::parse(evaluated.out)["metrics"];
+  EXPECT_LT(metrics["rmse"], 6);  // the target spreads by 58
+  EXPECT_GT(metrics["log_likelihood"], -4);
+  EXPECT_GT(metrics["coverage_90"], 0.8);
+
+  const ProgramResult predicted =
+      run_program("predict " + model_and_table() + "--quantiles 0.1 0.9");
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  const auto rows = cells(predicted.out);
+  ASSERT_EQ(rows.size(), 201u);
+  EXPECT_EQ(rows[0],
+            (std::vector<std::string>{"row", "mean", "sd", "epistemic_sd",
+                                      "aleatoric_sd", "q10", "q90"}));
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    std::vector<double> values;
+    for (const std::string& cell : rows[i]) values.push_back(std::stod(cell));
+    EXPECT_EQ(values[0], static_cast<double>(i));
+    EXPECT_NEAR(values[2] * values[2],
+                values[3] * values[3] + values[4] * values[4],
+                1e-9 * values[2] * values[2]);
+    EXPECT_LT(values[5], values[1]);
+    EXPECT_GT(values[6], values[1]);
+  }
+  // The same to a file.
+  const std::string file = folder_ / "p.csv";
+  const ProgramResult written =
+      run_program("predict " + model_and_table() +
+                  "--quantiles 0.1 0.9 --json --out '" + file + "'");
+  EXPECT_EQ(Json::parse(written.out)["rows"], 200);
+  EXPECT_EQ(testing::read_bytes(file), predicted.out);
+}
+
+TEST_F(TableCommands, ClassesHaveProbabilities) {
+  ASSERT_EQ(train("colour").exit_code, 0);
+  const Json metrics = Json::parse(
+      run_program("evaluate " + model_and_table() + "--json").out)["metrics"];
+  EXPECT_LT(metrics["error"], 0.1);
+  EXPECT_GE(metrics["ece"], 0);
+  const auto rows = cells(run_program("predict " + model_and_table()).out);
+  EXPECT_EQ(rows[0],
+            (std::vector<std::string>{"row", "class", "p(blue)", "p(red)",
+                                      "entropy", "mutual_information"}));
+  EXPECT_NEAR(std::stod(rows[1][2]) + std::stod(rows[1][3]), 1, 1e-9);
+}
+
+TEST_F(TableCommands, RestartsAreReportedApart) {
+  ASSERT_EQ(train("y", "--restarts 2 --likelihood predicted-noise").exit_code,
+            0);
+  const Json document =
+      Json::parse(run_program("evaluate " + model_and_table() + "--json").out);
+  EXPECT_NE(document["metrics"]["rmse"], document["first_network"]["rmse"]);
+  EXPECT_TRUE(contains(run_program("evaluate " + model_and_table()).out,
+                       "first network"));
+}
+
+TEST_F(TableCommands, TuningRecordsEveryTrial) {
+  const ProgramResult result =
+      run_program("train '" + table() +
+                  "' --target y --hidden 5 --epochs 3 --tune --out '" +
+                  run_path() + "' --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json config = Json::parse(result.out)["config"];
+  EXPECT_EQ(config["trials"].size(), 16u);
+  double best = -INFINITY;
+  for (const Json& trial : config["trials"]) {
+    best = std::max(best, trial["validation_log_likelihood"].get<double>());
+  }
+  for (const Json& trial : config["trials"]) {
+    if (trial["validation_log_likelihood"] != best) continue;
+    EXPECT_EQ(trial["direction_gap"], config["direction_gap"]);
+    EXPECT_EQ(trial["likelihood"], config["likelihood"]);
+  }
+}
+
+TEST_F(TableCommands, MissingValuesFollowThePolicy) {
+  const std::string holes =
+      folder_.write("holes.csv", lines(30) + "1,,red,2\n");
+  const std::string command =
+      "train '" + holes + "' --target y --epochs 2 --out '" + run_path() + "'";
+  expect_failure(command, 4, "holes.csv: row 31, column \"b\"");
+  EXPECT_FALSE(fs::exists(run_path()));
+  ASSERT_EQ(run_program(command + " --missing drop").exit_code, 0);
+  EXPECT_TRUE(
+      contains(run_program("predict '" + run_path() + "' '" + holes + "'").out,
+               "\n31,,,,,,,\n"));
+}
+
+TEST_F(TableCommands, BadInputIsOneLineAndLeavesNothing) {
+  const std::string good = table();
+  const auto train_on = [&](const std::string& name, const std::string& text,
+                            const std::string& target = "y") {
+    return "train '" + folder_.write(name, text) + "' --target " + target +
+           " --out '" + run_path() + "'";
+  };
+  expect_failure(train_on("typo.csv", lines(20), "colur"), 2,
+                 "did you mean \"colour\"?");
+  expect_failure(train_on("ragged.csv", "a,y\n1,2\n3,4\n5\n"), 4, "row 3");
+  expect_failure(train_on("text.csv", "a,y\n1,2\n3,4\n5,6\n7,8\n9,10\nx,12\n"),
+                 4, "column 1 \"a\"");
+  expect_failure(train_on("empty.csv", ""), 4, "empty.csv");
+  expect_failure(train_on("all.csv", "a,y\n,1\n,2\n3,\n") + " --missing drop",
+                 4, "every row lacks a value");
+  expect_failure(train_on("cut.csv.gz", std::string("\x1f\x8b\x08\0", 4)), 4,
+                 "cut.csv.gz");
+  expect_failure(
+      "train '" + good + "' --target y --out '" + folder_.path() + "'", 2,
+      "is there already");
+  expect_failure(
+      "train '" + good + "' --target y --hidden 0 --out '" + run_path() + "'",
+      2, "at least one unit");
+  expect_failure("train '" + good + "' --target y --categorical bb --out '" +
+                     run_path() + "'",
+                 2, "\"bb\"");
+  EXPECT_FALSE(fs::exists(run_path()));
+}
+
+TEST_F(TableCommands, ModelsAndTablesThatDoNotFitAreExplained) {
+  ASSERT_EQ(train("y").exit_code, 0);
+  const auto predict = [&](const std::string& text) {
+    return "predict '" + run_path() + "' '" + folder_.write("u.csv", text) +
+           "' --out '" + (folder_ / "p.csv") + "'";
+  };
+  expect_failure(predict("a,colour\n1,red\n2,blue\n"), 4, "column \"b\"");
+  expect_failure(predict("a,b,colour\n1,2,red\n1,2,green\n"), 4,
+                 "row 2, column \"colour\": the category \"green\"");
+  EXPECT_FALSE(fs::exists(folder_ / "p.csv"));
+  const ProgramResult extra =
+      run_program(predict("a,b,colour,z\n1,2,red,5\n1,3,red,6\n"));
+  EXPECT_EQ(extra.exit_code, 0);
+  EXPECT_TRUE(contains(extra.err, "does not know them: \"z\"")) << extra.err;
+  expect_failure("predict " + model_and_table() + "--quantiles 1.5", 2,
+                 "between 0 and 1");
+  expect_failure("predict " + model_and_table() + "--json", 2, "--out");
+  expect_failure("evaluate '" + folder_.path() + "' x.csv", 4,
+                 "no model.safetensors");
+  folder_.write("broken.safetensors", "hello");
+  expect_failure("evaluate '" + (folder_ / "broken.safetensors") + "' x.csv", 4,
+                 "broken.safetensors");
+}
+
+TEST(TableHelp, HasExamplesAndTheCommonOptions) {
+  for (const char* command :
+       {"train", "predict", "evaluate", "reproduce uci"}) {
+    const ProgramResult result = run_program(command + std::string(" --help"));
+    EXPECT_EQ(result.exit_code, 0) << command;
+    for (const char* part : {"--seed", "--threads", "--json"}) {
+      EXPECT_TRUE(contains(result.out, part)) << command << " " << part;
+    }
+    EXPECT_TRUE(
+        contains(result.out, std::string("Example:\n  radir ") + command));
+  }
+}
+
+TEST(ReproduceUci, ExplainsWhatIsMissing) {
+  expect_failure("reproduce uci --data-dir /nowhere", 4, "/nowhere");
+}
+
+}  // namespace
+}  // namespace radir

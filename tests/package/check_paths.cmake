@@ -1,0 +1,15 @@
+# The installed CMake files name no folder of the machine they were built on,
+# so that the package can be moved and shipped.
+file(GLOB_RECURSE files "${PREFIX}/*.cmake")
+if(NOT files)
+  message(FATAL_ERROR "no CMake file under ${PREFIX}")
+endif()
+foreach(file IN LISTS files)
+  file(READ "${file}" text)
+  foreach(path "${PREFIX}" "${SOURCE}" "/usr/" "/opt/" "/home/")
+    string(FIND "${text}" "${path}" found)
+    if(NOT found EQUAL -1)
+      message(FATAL_ERROR "${file} names ${path}")
+    endif()
+  endforeach()
+endforeach()

@@ -73,6 +73,13 @@ function(radir_add_isa_sources target)
   endforeach()
 endfunction()
 
+# radir_compile_quickly(TARGET): code that runs once is worth less optimisation
+# than it takes to compile. Not for those that reuse a precompiled header, which
+# fits code made with the same flags alone.
+function(radir_compile_quickly target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # radir_add_tests(LAYER FILES... [LINK ...] [WHOLE])
 # One executable per layer. WHOLE registers it as a single CTest entry (for
 # those that load libtorch, whose start takes half a second a time).
@@ -91,6 +98,7 @@ function(radir_add_tests layer)
     add_test(NAME ${layer} COMMAND ${exe})
     set_tests_properties(${layer} PROPERTIES LABELS ${ARG_LABEL})
   else()
+    radir_compile_quickly(${exe})
     gtest_discover_tests(${exe} TEST_PREFIX ${layer}. PROPERTIES LABELS ${ARG_LABEL}
                          DISCOVERY_MODE PRE_TEST)
   endif()

@@ -96,8 +96,8 @@ TYPED_TEST(ArrayTest, LogOfTinyArguments) {
 
 TYPED_TEST(ArrayTest, NoElementsIsNoWork) {
   using T = TypeParam;
-  bessel_ratio<T>(T(2), nullptr, 0, nullptr);
-  vmf_kl<T>(T(2), nullptr, nullptr, nullptr, 0, nullptr);
+  EXPECT_NO_THROW(bessel_ratio<T>(T(2), nullptr, 0, nullptr));
+  EXPECT_NO_THROW(vmf_kl<T>(T(2), nullptr, nullptr, nullptr, 0, nullptr));
 }
 
 TYPED_TEST(ArrayTest, ErrorsNameTheElement) {

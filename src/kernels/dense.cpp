@@ -27,6 +27,10 @@ class DenseLayer final : public WeightLayer<T> {
     }
   }
 
+  void follow(Layer<T>& before) override {
+    gates_input_ = before.hand_over_relu();
+  }
+
   void set_batch(std::int64_t batch) override {
     Layer<T>::set_batch(batch);
     for (std::size_t i = 0; i < offsets_.size(); ++i) {
@@ -75,11 +79,13 @@ class DenseLayer final : public WeightLayer<T> {
                 part.a += begin * whole.a_row;
                 part.c += begin * whole.c_row;
                 if (part.bias != nullptr) part.bias += begin;
+                if (part.gate != nullptr) part.gate += begin * whole.c_row;
                 this->tables().gemm.multiply(part);
               });
   }
 
-  // W' dy.
+  // W' dy, and through the ReLU that made the input where this layer took over
+  // its backward pass: the gradient is then written once.
   void input_gradient(const LayerData<T>& data) {
     MatrixProduct<T> product;
     product.columns = this->stride();
@@ -91,6 +97,7 @@ class DenseLayer final : public WeightLayer<T> {
     product.b_row = this->stride();
     product.c = data.input_gradient;
     product.c_row = this->stride();
+    if (gates_input_) product.gate = data.input;
     multiply(product, inputs_);
   }
 
@@ -142,6 +149,7 @@ class DenseLayer final : public WeightLayer<T> {
 
   std::int64_t inputs_;
   std::int64_t outputs_;
+  bool gates_input_ = false;
   AlignedBuffer<T> rows_;
   AlignedBuffer<T> scratch_;
   std::vector<std::int64_t> offsets_;

@@ -37,10 +37,14 @@ const GaussianTable<double>& gaussian_table<double>() {
 /// Weights that one task handles.
 constexpr std::int64_t kBlock = 1 << 14;
 
+constexpr std::int64_t blocks_of(std::int64_t count) {
+  return (count + kBlock - 1) / kBlock;
+}
+
 /// Runs body(begin, size) over blocks of [0, count).
 template <typename Body>
 void for_each_block(ThreadPool* pool, std::int64_t count, const Body& body) {
-  const std::int64_t blocks = (count + kBlock - 1) / kBlock;
+  const std::int64_t blocks = blocks_of(count);
   const auto task = [&](std::int64_t i) {
     body(i * kBlock, std::min(kBlock, count - i * kBlock));
   };
@@ -100,7 +104,7 @@ double gaussian_kl(std::int64_t count, const T* loc, const T* log_scale,
   constexpr std::int64_t kSlice = 64;
   GaussianKl total = {0, 0};
   for (std::int64_t start = 0; start < count; start += kSlice * kBlock) {
-    GaussianKl parts[kSlice] = {};
+    GaussianKl parts[kSlice];
     const std::int64_t size = std::min(kSlice * kBlock, count - start);
     for_each_block(pool, size, [&](std::int64_t at, std::int64_t block_size) {
       T* loc_gradient = gradient ? gradient->loc + start + at : nullptr;
@@ -110,9 +114,9 @@ double gaussian_kl(std::int64_t count, const T* loc, const T* log_scale,
           block_size, loc + start + at, log_scale + start + at, log_prior_scale,
           gradient ? gradient->scale : 0, loc_gradient, log_scale_gradient);
     });
-    for (const GaussianKl& part : parts) {
-      total.value += part.value;
-      total.log_prior_scale += part.log_prior_scale;
+    for (std::int64_t i = 0; i < blocks_of(size); ++i) {
+      total.value += parts[i].value;
+      total.log_prior_scale += parts[i].log_prior_scale;
     }
   }
   if (gradient != nullptr && gradient->log_prior_scale != nullptr) {

@@ -106,12 +106,21 @@ void multiply_tile(const MatrixProduct<T>& p, const Offset& offset,
     }
   }
   const bool clip = p.relu && tile.end == p.depth;
+  const T* const gate = tile.end == p.depth ? p.gate : nullptr;
 #pragma GCC unroll 6
   for (int i = 0; i < Rows; ++i) {
     if (clip) {
 #pragma GCC unroll 4
       for (int j = 0; j < Vectors; ++j) {
         sum[i][j] = select(sum[i][j] < T(0), Vec<T>{}, sum[i][j]);
+      }
+    }
+    if (gate != nullptr) {
+      Vec<T> open[Vectors];
+      load_row<T, Vectors>(gate + (c - p.c) + i * p.c_row, open, tile.last);
+#pragma GCC unroll 4
+      for (int j = 0; j < Vectors; ++j) {
+        sum[i][j] = select(open[j] > T(0), sum[i][j], Vec<T>{});
       }
     }
     store_row<T, Vectors>(c + i * p.c_row, sum[i], tile.last);

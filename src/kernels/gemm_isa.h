@@ -11,8 +11,8 @@ namespace radir::kernels {
 inline namespace RADIR_ISA {}  // namespace RADIR_ISA
 
 /// c(i, j) = bias[i] + sum_k a(i, k) b(k, j), negative results replaced by zero
-/// with `relu`. Sums run over k in increasing order, whatever part of c a call
-/// computes.
+/// with `relu`, those where the gate is not positive with `gate`. Sums run over
+/// k in increasing order, whatever part of c a call computes.
 template <typename T>
 struct MatrixProduct {
   std::int64_t rows = 0;
@@ -29,6 +29,7 @@ struct MatrixProduct {
   std::int64_t c_row = 0;
   const T* bias = nullptr;  ///< nullptr: zeros
   bool relu = false;
+  const T* gate = nullptr;  ///< laid out as c
 };
 
 /// c(i, k) = sum_r sum_{j < length} a_r(i, j) b_r(k, j), where run r of row i

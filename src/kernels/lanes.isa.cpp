@@ -7,29 +7,42 @@ namespace radir::kernels {
 inline namespace RADIR_ISA {
 namespace {
 
+// The block of `from` that begins at row i, column j. Its loops are unrolled,
+// which keeps the block in registers.
+template <typename T>
+void transpose_block(const Transposition<T>& p, std::int64_t i,
+                     std::int64_t j) {
+  constexpr int lanes = kLanes<T>;
+  const std::int64_t rows = p.rows - i;
+  const std::int64_t columns = p.columns - j;
+  const std::int64_t to_columns = p.to_columns - i;
+  Vec<T> block[lanes];
+#pragma GCC unroll 16
+  for (int r = 0; r < lanes; ++r) {
+    block[r] = Vec<T>{};
+    if (r >= rows) continue;
+    const std::int64_t row = p.indices ? p.indices[i + r] : i + r;
+    const T* const from = p.from + row * p.from_row + j;
+    block[r] = columns >= lanes ? load(from) : load_part(from, columns);
+  }
+  transpose<T>(block);
+#pragma GCC unroll 16
+  for (int c = 0; c < lanes; ++c) {
+    if (c >= columns) continue;
+    T* const to = p.to + (j + c) * p.to_row + i;
+    if (to_columns >= lanes) {
+      store(to, block[c]);
+    } else {
+      store_part(to, block[c], to_columns);
+    }
+  }
+}
+
 template <typename T>
 void transpose_matrix(const Transposition<T>& p) {
-  constexpr std::int64_t lanes = kLanes<T>;
-  for (std::int64_t i = 0; i < p.to_columns; i += lanes) {
-    for (std::int64_t j = 0; j < p.columns; j += lanes) {
-      Vec<T> block[lanes];
-      for (std::int64_t r = 0; r < lanes; ++r) {
-        block[r] = Vec<T>{};
-        if (i + r >= p.rows) continue;
-        const std::int64_t row = p.indices ? p.indices[i + r] : i + r;
-        const T* const from = p.from + row * p.from_row + j;
-        block[r] = p.columns - j >= lanes ? load(from)
-                                          : load_part(from, p.columns - j);
-      }
-      transpose<T>(block);
-      for (std::int64_t c = 0; c < lanes && j + c < p.columns; ++c) {
-        T* const to = p.to + (j + c) * p.to_row + i;
-        if (p.to_columns - i >= lanes) {
-          store(to, block[c]);
-        } else {
-          store_part(to, block[c], p.to_columns - i);
-        }
-      }
+  for (std::int64_t i = 0; i < p.to_columns; i += kLanes<T>) {
+    for (std::int64_t j = 0; j < p.columns; j += kLanes<T>) {
+      transpose_block(p, i, j);
     }
   }
 }

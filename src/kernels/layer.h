@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "kernels/aligned_buffer.h"
@@ -73,6 +74,11 @@ class Layer {
 
   /// Takes over a ReLU that follows; false if this layer cannot.
   virtual bool fuse_relu() { return false; }
+  /// Leaves the backward pass of the ReLU it took over to the layer that
+  /// follows; false if there is none.
+  virtual bool hand_over_relu() { return false; }
+  /// Told once which layer comes before.
+  virtual void follow(Layer&) {}
 
   /// Prepares for batches of this size.
   virtual void set_batch(std::int64_t batch) {
@@ -105,7 +111,8 @@ class WeightLayer : public Layer<T> {
       : Layer<T>(context, input, output), size_(size) {}
 
   WeightSize weight_size() const final { return size_; }
-  bool fuse_relu() final { return relu_ = true; }
+  bool fuse_relu() final { return relu_ = relu_backward_ = true; }
+  bool hand_over_relu() final { return std::exchange(relu_backward_, false); }
 
  protected:
   bool relu() const { return relu_; }
@@ -114,14 +121,14 @@ class WeightLayer : public Layer<T> {
   }
 
   /// The part of the backward pass that concerns single output channels, from
-  /// `first` on: through the ReLU, and the bias's gradient.
+  /// `first` on: through the ReLU unless handed over, and the bias's gradient.
   void finish_output_gradient(const LayerData<T>& data, std::int64_t first,
                               std::int64_t channels) const {
     const Shape& shape = this->output();
     const std::int64_t count = shape.height * shape.width * this->stride();
     T* const gradient = data.output_gradient + first * count;
     const LanesTable<T>& lanes = this->tables().lanes;
-    if (relu_) {
+    if (relu_backward_) {
       lanes.relu_backward(data.output + first * count, channels * count,
                           gradient);
     }
@@ -133,6 +140,7 @@ class WeightLayer : public Layer<T> {
  private:
   WeightSize size_;
   bool relu_ = false;
+  bool relu_backward_ = false;
 };
 
 template <typename T>
@@ -150,6 +158,10 @@ LayerPointer<T> make_pool(const LayerContext<T>&, const Shape& input,
                           const Shape& output, const MaxPool2d&);
 template <typename T>
 LayerPointer<T> make_relu(const LayerContext<T>&, const Shape& shape);
+
+template <typename T>
+LayerPointer<T> make_select(const LayerContext<T>&, const Shape& input,
+                            const Shape& output, const Select&);
 
 /// For a convolution of kernel 3x3 or 5x5, stride and dilation 1, one group.
 template <typename T>

@@ -51,6 +51,7 @@ inline void clear_tail(const LikelihoodData<T>& data) {
 template <typename T>
 inline Vec<T> targets_of(const T* targets, std::int64_t width, std::int64_t i,
                          Slice slice) {
+  if (width == 1) return load_part(targets + slice.first, slice.count);
   T gathered[kLanes<T>] = {};
   for (std::int64_t k = 0; k < slice.count; ++k) {
     gathered[k] = targets[(slice.first + k) * width + i];

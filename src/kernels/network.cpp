@@ -66,6 +66,9 @@ struct MakeLayer {
     return make_relu<T>(context, input);
   }
   LayerPointer<T> operator()(Flatten) const { return nullptr; }
+  LayerPointer<T> operator()(const Select& spec) const {
+    return make_select<T>(context, input, output, spec);
+  }
 };
 
 }  // namespace
@@ -94,6 +97,7 @@ struct Network<T>::Plan {
       return;
     }
     layers.push_back(std::visit(MakeLayer<T>{context, input, output}, spec));
+    if (layers.size() > 1) layers.back()->follow(*layers[layers.size() - 2]);
     activations.push_back(buffer(output));
     const WeightSize size = layers.back()->weight_size();
     if (size.weight == 0) return;

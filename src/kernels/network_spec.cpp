@@ -1,11 +1,29 @@
 #include "radir/kernels/network_spec.h"
 
+#include <initializer_list>
+
 #include "radir/core/error.h"
 
 namespace radir::kernels {
 namespace {
 
-bool positive(const Pair& pair) { return pair.h > 0 && pair.w > 0; }
+/// Most features or weights of one layer, so that no product of sizes, whatever
+/// a file says, can overflow.
+constexpr std::int64_t kMostNumbers = std::int64_t{1} << 30;
+
+bool in_range(std::int64_t size, std::int64_t least = 1) {
+  return size >= least && size <= kMostNumbers;
+}
+bool in_range(const Pair& pair, std::int64_t least = 1) {
+  return in_range(pair.h, least) && in_range(pair.w, least);
+}
+
+/// Whether sizes from 1 on have a product within the limit.
+bool fit_together(std::initializer_list<std::int64_t> sizes) {
+  std::int64_t room = kMostNumbers;
+  for (std::int64_t size : sizes) room /= size;
+  return room > 0;
+}
 
 std::string to_string(const Pair& pair) {
   return std::to_string(pair.h) + "x" + std::to_string(pair.w);
@@ -30,6 +48,9 @@ struct Name {
   }
   std::string operator()(Relu) const { return "relu"; }
   std::string operator()(Flatten) const { return "flatten"; }
+  std::string operator()(const Select& layer) const {
+    return "select " + std::to_string(layer.indices.size());
+  }
 };
 
 /// The shape after a layer; `where` names it in messages.
@@ -43,20 +64,23 @@ struct ShapeAfter {
     RADIR_CHECK(in.height == 1 && in.width == 1, ArgumentError, where,
                 " takes a vector, but gets ", kernels::to_string(in),
                 "; put a flatten layer before it");
+    check_weights({layer.outputs, in.channels});
     return {layer.outputs, 1, 1};
   }
 
   Shape operator()(const Conv2d& layer) const {
-    RADIR_CHECK(layer.outputs > 0 && positive(layer.kernel) &&
-                    positive(layer.stride) && positive(layer.dilation) &&
-                    layer.padding.h >= 0 && layer.padding.w >= 0,
+    RADIR_CHECK(in_range(layer.outputs) && in_range(layer.kernel) &&
+                    in_range(layer.stride) && in_range(layer.dilation) &&
+                    in_range(layer.padding, 0),
                 ArgumentError, where, ": outputs, kernel, stride and dilation ",
-                "must be positive and padding at least 0");
+                "must be positive, padding at least 0, and none above 2^30");
     RADIR_CHECK(layer.groups > 0 && in.channels % layer.groups == 0 &&
                     layer.outputs % layer.groups == 0,
                 ArgumentError, where, ": ", layer.groups, " groups do not ",
                 "divide both ", in.channels, " input and ", layer.outputs,
                 " output channels");
+    check_weights({layer.outputs, in.channels / layer.groups, layer.kernel.h,
+                   layer.kernel.w});
     return fitting(
         {layer.outputs,
          window_count(in.height, layer.dilation.h * (layer.kernel.h - 1) + 1,
@@ -66,12 +90,12 @@ struct ShapeAfter {
   }
 
   Shape operator()(const MaxPool2d& layer) const {
-    RADIR_CHECK(positive(layer.kernel) && positive(layer.stride) &&
-                    layer.padding.h >= 0 && layer.padding.w >= 0 &&
+    RADIR_CHECK(in_range(layer.kernel) && in_range(layer.stride) &&
+                    in_range(layer.padding, 0) &&
                     2 * layer.padding.h <= layer.kernel.h &&
                     2 * layer.padding.w <= layer.kernel.w,
-                ArgumentError, where, ": kernel and stride must be positive ",
-                "and padding between 0 and half the kernel");
+                ArgumentError, where, ": kernel and stride must be from 1 to ",
+                "2^30 and padding between 0 and half the kernel");
     return fitting({in.channels,
                     window_count(in.height, layer.kernel.h, layer.stride.h,
                                  layer.padding.h),
@@ -82,11 +106,33 @@ struct ShapeAfter {
   Shape operator()(Relu) const { return in; }
   Shape operator()(Flatten) const { return {in.size(), 1, 1}; }
 
+  Shape operator()(const Select& layer) const {
+    RADIR_CHECK(!layer.indices.empty(), ArgumentError, where,
+                " needs at least one index, but has none");
+    std::int64_t last = -1;
+    for (std::int64_t index : layer.indices) {
+      RADIR_CHECK(index > last && index < in.size(), ArgumentError, where,
+                  ": indices must increase and lie below ", in.size(),
+                  ", the size of its input ", kernels::to_string(in), ", but ",
+                  index, " follows ", last);
+      last = index;
+    }
+    return {static_cast<std::int64_t>(layer.indices.size()), 1, 1};
+  }
+
   Shape fitting(const Shape& out) const {
     RADIR_CHECK(out.height > 0 && out.width > 0, ArgumentError, where,
                 ": its window is larger than its input ",
                 kernels::to_string(in));
+    RADIR_CHECK(fit_together({out.channels, out.height, out.width}),
+                ArgumentError, where, ": its output ", kernels::to_string(out),
+                " has more than 2^30 numbers");
     return out;
+  }
+
+  void check_weights(std::initializer_list<std::int64_t> sizes) const {
+    RADIR_CHECK(fit_together(sizes), ArgumentError, where, " would have more ",
+                "than 2^30 weights for its input ", kernels::to_string(in));
   }
 };
 
@@ -112,6 +158,9 @@ std::vector<Shape> layer_shapes(const Shape& input,
   RADIR_CHECK(input.channels > 0 && input.height > 0 && input.width > 0,
               ArgumentError, "network: the input shape ", to_string(input),
               " has a side that is not positive");
+  RADIR_CHECK(fit_together({input.channels, input.height, input.width}),
+              ArgumentError, "network: the input shape ", to_string(input),
+              " has more than 2^30 numbers");
   std::vector<Shape> shapes{input};
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const std::string where =

@@ -94,8 +94,10 @@ template <typename Distribution>
 }
 
 template <typename Distribution, typename T>
-void fill(const RandomStream& stream, std::int64_t offset, std::int64_t count,
+void fill(const RandomStream& given, std::int64_t offset, std::int64_t count,
           T* out) {
+  // A copy, which no store to `out` can change, has its keys found once.
+  const RandomStream stream = given;
   constexpr std::int64_t kTileSize =
       kTileBlocks * sizeof(PhiloxBlock) / sizeof(T);
   while (count > 0) {

@@ -267,32 +267,40 @@ void finish(const SideGroups<T>& side, SlopeRule rule, double loss,
   }
 }
 
-/// KL(log-normal(loc, variance) || p) for p = Gamma(1/2, exp(log_scale)) when
-/// sign is +1, p = inverse Gamma(1/2, exp(-log_scale)) when -1:
-///   e - (sign loc - log_scale)/2 - log_var/2 + constant,
+/// The prior of one factor: Gamma(shape, exp(log_scale)) when sign is +1,
+/// inverse Gamma(shape, exp(-log_scale)) when -1.
+struct FactorPrior {
+  int sign;
+  double shape;
+  double log_scale;
+};
+
+/// KL(log-normal(loc, variance) || prior):
+///   e - shape (sign loc - log_scale) - log_var/2 + constant,
 /// e = exp(sign loc - log_scale + variance/2). Returns the sum without the
-/// constant, and the sum of e - 1/2.
+/// constant, and the sum of e - shape.
 template <typename T>
-[[gnu::always_inline]] inline RadiusKl factor_kl(std::int64_t count, int sign,
+[[gnu::always_inline]] inline RadiusKl factor_kl(std::int64_t count,
+                                                 const FactorPrior& prior,
                                                  const T* loc, const T* log_var,
-                                                 double log_scale, double scale,
-                                                 T* loc_gradient,
+                                                 double scale, T* loc_gradient,
                                                  T* log_var_gradient) {
   const T half = T(0.5);
   const T c = static_cast<T>(scale);
-  const T direction = static_cast<T>(sign);
-  const T shift = static_cast<T>(log_scale);
+  const T direction = static_cast<T>(prior.sign);
+  const T shape = static_cast<T>(prior.shape);
+  const T shift = static_cast<T>(prior.log_scale);
   Vec<T> value = {}, excess = {};
   for_each_vector<T>(0, count, [&](std::int64_t i, auto lanes) {
     const Vec<T> location = direction * lanes.load(loc + i) - shift;
     const Vec<T> log_variance = lanes.load(log_var + i);
     const Vec<T> variance = exp(log_variance);
     const Vec<T> e = exp(location + half * variance);
-    value += lanes.keep(e - half * (location + log_variance));
-    excess += lanes.keep(e - half);
+    value += lanes.keep(e - shape * location - half * log_variance);
+    excess += lanes.keep(e - shape);
     if (loc_gradient == nullptr) return;
     lanes.store(loc_gradient + i,
-                lanes.load(loc_gradient + i) + c * direction * (e - half));
+                lanes.load(loc_gradient + i) + c * direction * (e - shape));
     lanes.store(log_var_gradient + i, lanes.load(log_var_gradient + i) +
                                           c * half * (variance * e - 1));
   });
@@ -302,16 +310,22 @@ template <typename T>
 
 template <typename T>
 RadiusKl radius_kl(std::int64_t count, const RadiusFactors<const T>& q,
-                   double log_prior_scale, double scale,
+                   const RadiusPrior& prior, double scale,
                    const RadiusFactors<T>& gradient) {
-  // lgamma(1/2) - (log(2 pi) + 1)/2 = -(log 2 + 1)/2.
-  constexpr double kConstant = -0.84657359027997265471;
-  const RadiusKl a =
-      factor_kl(count, 1, q.loc_a, q.log_var_a, 2 * log_prior_scale, scale,
-                gradient.loc_a, gradient.log_var_a);
-  const RadiusKl b = factor_kl(count, -1, q.loc_b, q.log_var_b, 0, scale,
+  // (log(2 pi) + 1)/2, and log Gamma(1/2) less it.
+  constexpr double kEntropy = 1.41893853320467274178;
+  constexpr double kConstantA = -0.84657359027997265471;
+  // A half-t variable of n degrees of freedom is the root of a product of
+  // Gamma(1/2, scale^2) and inverse Gamma(n/2, n); n = 1 is half-Cauchy.
+  const double n = prior.degrees_of_freedom;
+  const FactorPrior prior_a{1, 0.5, 2 * prior.log_scale};
+  const FactorPrior prior_b{-1, n / 2, -prior.log_degrees};
+  const RadiusKl a = factor_kl(count, prior_a, q.loc_a, q.log_var_a, scale,
+                               gradient.loc_a, gradient.log_var_a);
+  const RadiusKl b = factor_kl(count, prior_b, q.loc_b, q.log_var_b, scale,
                                gradient.loc_b, gradient.log_var_b);
-  return {a.value + b.value + 2 * kConstant * static_cast<double>(count),
+  const double constant = kConstantA + prior.log_gamma_shape - kEntropy;
+  return {a.value + b.value + constant * static_cast<double>(count),
           -2 * a.log_scale};
 }
 

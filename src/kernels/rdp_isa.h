@@ -161,6 +161,15 @@ struct RdpMatrixTable {
 };
 
 /// What is done once per group.
+/// The half-t prior of a radius, and functions of its degrees of freedom n
+/// that need no instruction set: log n and log Gamma(n/2).
+struct RadiusPrior {
+  double log_scale = 0;
+  double degrees_of_freedom = 1;
+  double log_degrees = 0;
+  double log_gamma_shape = 0;
+};
+
 template <typename T>
 struct RdpGroupTable {
   /// Samples the cosines and radii of the groups [begin, end). Returns the
@@ -174,7 +183,7 @@ struct RdpGroupTable {
   /// KL of `count` pairs of factors; gradients, if any, are multiplied by
   /// `scale` and added.
   RadiusKl (*radius_kl)(std::int64_t count, const RadiusFactors<const T>& q,
-                        double log_prior_scale, double scale,
+                        const RadiusPrior& prior, double scale,
                         const RadiusFactors<T>& gradient);
 };
 

@@ -2,10 +2,13 @@
 #include <limits>
 
 #include "kernels/rdp_state.h"
+#include "radir/math/gamma.h"
 #include "radir/math/vmf.h"
 
 namespace radir::kernels {
 namespace {
+
+constexpr double kLogGammaHalf = 0.57236494292470008707;
 
 template <typename T>
 void check_prior(const char* side, const RdpSidePrior<T>& prior) {
@@ -20,6 +23,11 @@ void check_prior(const char* side, const RdpSidePrior<T>& prior) {
               " prior's log scales must be finite, but are ",
               prior.log_local_scale, " (local) and ", prior.log_global_scale,
               " (global)");
+  RADIR_CHECK(
+      prior.degrees_of_freedom > 0 && std::isfinite(prior.degrees_of_freedom),
+      DomainError, "RdpKernel::kl: the ", side,
+      " prior's degrees of freedom must be positive and finite, but ", "are ",
+      prior.degrees_of_freedom);
 }
 
 /// Puts the scalar products of the side's directions with another's, per group,
@@ -157,6 +165,13 @@ class DirectionKl {
   double kappa_p_;
 };
 
+RadiusPrior radius_prior(double log_scale, double degrees_of_freedom) {
+  // Half-Cauchy, the common case, is spared the functions.
+  if (degrees_of_freedom == 1) return {log_scale, 1, 0, kLogGammaHalf};
+  return {log_scale, degrees_of_freedom, std::log(degrees_of_freedom),
+          math::log_gamma(degrees_of_freedom / 2)};
+}
+
 /// KL of one side's radii, the local factors and the global ones. Adds `scale`
 /// times the gradient where the pointers are not null.
 template <typename T>
@@ -166,11 +181,14 @@ double radius_kl(const RdpGroupTable<T>& table, const SideState<T>& side,
                  const RdpSide<T>& to = {},
                  RdpSidePriorGradient* of_prior = nullptr) {
   const RadiusKl local = table.radius_kl(
-      side.count, parameters.local, prior.log_local_scale, scale, to.local);
+      side.count, parameters.local,
+      radius_prior(prior.log_local_scale, prior.degrees_of_freedom), scale,
+      to.local);
   RadiusKl global = {0, 0};
   if (side.layout.global_radius) {
-    global = table.radius_kl(1, parameters.global, prior.log_global_scale,
-                             scale, to.global);
+    global = table.radius_kl(1, parameters.global,
+                             radius_prior(prior.log_global_scale, 1), scale,
+                             to.global);
   }
   if (of_prior != nullptr) {
     of_prior->log_local_scale += scale * local.log_scale;

@@ -63,17 +63,20 @@ void row_sums(std::int64_t rows, std::int64_t length, const T* a, const T* b,
 template <typename T>
 void column_sums(std::int64_t rows, std::int64_t length, const T* a, const T* b,
                  const PairSums<T>& sums) {
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const T* row_a = a + row * length;
-    const T* row_b = b + row * length;
-    for_each_vector<T>(0, length, [&](std::int64_t j, auto lanes) {
-      const Vec<T> va = lanes.load(row_a + j);
-      const Vec<T> vb = lanes.load(row_b + j);
-      store(sums.aa + j, load(sums.aa + j) + va * va);
-      store(sums.ab + j, load(sums.ab + j) + va * vb);
-      store(sums.bb + j, load(sums.bb + j) + vb * vb);
-    });
-  }
+  for_each_vector<T>(0, length, [&](std::int64_t j, auto lanes) {
+    Vec<T> aa = load(sums.aa + j), ab = load(sums.ab + j),
+           bb = load(sums.bb + j);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const Vec<T> va = lanes.load(a + row * length + j);
+      const Vec<T> vb = lanes.load(b + row * length + j);
+      aa += va * va;
+      ab += va * vb;
+      bb += vb * vb;
+    }
+    store(sums.aa + j, aa);
+    store(sums.ab + j, ab);
+    store(sums.bb + j, bb);
+  });
 }
 
 template <typename T>
@@ -101,15 +104,16 @@ void row_residuals(std::int64_t rows, std::int64_t length, const T* a,
 template <typename T>
 void column_residuals(std::int64_t rows, std::int64_t length, const T* a,
                       const T* b, const T* ratio, T* out) {
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const T* row_a = a + row * length;
-    const T* row_b = b + row * length;
-    for_each_vector<T>(0, length, [&](std::int64_t j, auto lanes) {
-      const Vec<T> rest =
-          lanes.load(row_b + j) - load(ratio + j) * lanes.load(row_a + j);
-      store(out + j, load(out + j) + rest * rest);
-    });
-  }
+  for_each_vector<T>(0, length, [&](std::int64_t j, auto lanes) {
+    const Vec<T> factor = load(ratio + j);
+    Vec<T> sum = load(out + j);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const Vec<T> rest = lanes.load(b + row * length + j) -
+                          factor * lanes.load(a + row * length + j);
+      sum += rest * rest;
+    }
+    store(out + j, sum);
+  });
 }
 
 /// Calls body(has_row, has_column), both known when compiling, by which of the

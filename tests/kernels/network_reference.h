@@ -19,6 +19,7 @@ using kernels::Flatten;
 using kernels::LayerSpec;
 using kernels::MaxPool2d;
 using kernels::Relu;
+using kernels::Select;
 using kernels::Shape;
 using Numbers = std::vector<long double>;
 
@@ -69,6 +70,8 @@ class ReferenceLayer {
                  (input.width + 2 * pool->padding.w - pool->kernel.w) /
                          pool->stride.w +
                      1};
+    } else if (const auto* select = std::get_if<Select>(&spec)) {
+      output_ = {static_cast<std::int64_t>(select->indices.size()), 1, 1};
     } else {
       output_ = std::holds_alternative<Relu>(spec) ? input
                                                    : Shape{input.size(), 1, 1};
@@ -104,6 +107,11 @@ class ReferenceLayer {
       convolve(*conv, x, y, dx, gradients);
     } else if (const auto* pool = std::get_if<MaxPool2d>(&spec_)) {
       max_pool(*pool, x, y, dx);
+    } else if (const auto* select = std::get_if<Select>(&spec_)) {
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        const std::size_t from = at(select->indices[i]);
+        (dx != nullptr ? (*dx)[from] : y[i]) = dx != nullptr ? y[i] : x[from];
+      }
     } else {
       const bool relu = std::holds_alternative<Relu>(spec_);
       for (std::size_t i = 0; i < x.size(); ++i) {

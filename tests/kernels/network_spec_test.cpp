@@ -50,5 +50,29 @@ TEST(NetworkSpec, AnImpossibleLayerIsNamedWithItsShapes) {
             std::string::npos);
 }
 
+TEST(NetworkSpec, SizesWhoseProductMightOverflowAreRefused) {
+  const std::int64_t half = std::int64_t{1} << 62;
+  const auto expect_refused = [](const Shape& input,
+                                 const std::vector<LayerSpec>& layers,
+                                 const std::string& part) {
+    const std::string failure = failure_of(input, layers);
+    EXPECT_NE(failure.find(part), std::string::npos) << failure;
+  };
+  expect_refused({half, half, 1}, {Flatten{}}, "more than 2^30 numbers");
+  expect_refused({1, 1 << 15, 1 << 16}, {}, "more than 2^30 numbers");
+  expect_refused({1 << 15, 1, 1}, {Dense{1 << 16}},
+                 "layer 1 (dense 65536) would have more than 2^30 weights for "
+                 "its input 32768");
+  expect_refused({3, 1, 1}, {Relu{}, Dense{half}}, "layer 2 (dense 46");
+  expect_refused({64, 8, 8}, {Conv2d{1 << 14, {1 << 10, 1 << 10}}},
+                 "2^30 weights for its input 64x8x8");
+  expect_refused({1, 8, 8}, {Conv2d{1, {1, 1}, {1, 1}, {half, half}}},
+                 "none above 2^30");
+  expect_refused({1, 8, 8}, {Conv2d{1, {1, 1}, {1, 1}, {1 << 20, 1 << 20}}},
+                 "its output 1x2097160x2097160 has more than 2^30");
+  expect_refused({1, 8, 8}, {MaxPool2d{{half, 1}, {1, 1}}}, "from 1 to 2^30");
+  EXPECT_EQ(failure_of({1 << 15, 1, 1}, {Dense{1 << 15}}), "");
+}
+
 }  // namespace
 }  // namespace radir::kernels

@@ -29,8 +29,8 @@ struct PriorStorage {
   PriorStorage(const RdpLayout& layout, Prior kind)
       : row_direction(static_cast<std::size_t>(layout.shape.size())),
         column_direction(row_direction) {
-    prior.row = {1.9, nullptr, -0.7, 0.3};
-    prior.column = {0.8, nullptr, 0.2, -1.1};
+    prior.row = {1.9, nullptr, -0.7, 0.3, 1};
+    prior.column = {0.8, nullptr, 0.2, -1.1, 7.5};
     fill_normal(RandomStream{9, 0, 0}, 0, layout.shape.size(),
                 row_direction.data());
     fill_normal(RandomStream{9, 1, 0}, 0, layout.shape.size(),
@@ -46,10 +46,12 @@ struct PriorStorage {
 };
 
 double factors_kl(const std::vector<double> (&q)[4], std::size_t i,
-                  double log_scale) {
+                  double log_scale, double degrees_of_freedom = 1) {
   return math::kl_lognormal_gamma(q[0][i], std::exp(q[1][i]), 0.5,
                                   std::exp(2 * log_scale)) +
-         math::kl_lognormal_inverse_gamma(q[2][i], std::exp(q[3][i]), 0.5, 1.0);
+         math::kl_lognormal_inverse_gamma(q[2][i], std::exp(q[3][i]),
+                                          degrees_of_freedom / 2,
+                                          degrees_of_freedom);
 }
 
 /// The sum of the scalar divergences of one side.
@@ -71,9 +73,10 @@ double side_kl(const WeightShape& shape, bool rows,
     }
     const double kappa =
         std::exp(q.log_concentration[q.log_concentration.size() == 1 ? 0 : i]);
-    sum += math::vmf_kl(static_cast<double>(groups[i].size()), kappa,
-                        std::exp(prior.log_concentration), cosine) +
-           factors_kl(q.local, i, prior.log_local_scale);
+    sum +=
+        math::vmf_kl(static_cast<double>(groups[i].size()), kappa,
+                     std::exp(prior.log_concentration), cosine) +
+        factors_kl(q.local, i, prior.log_local_scale, prior.degrees_of_freedom);
   }
   if (q.global[0].empty()) return sum;
   return sum + factors_kl(q.global, 0, prior.log_global_scale);
@@ -127,7 +130,7 @@ TEST(RdpKl, FloatIsCloseToDouble) {
       return RdpSidePrior<float>{
           from.log_concentration,
           from.direction == nullptr ? nullptr : direction.data(),
-          from.log_local_scale, from.log_global_scale};
+          from.log_local_scale, from.log_global_scale, from.degrees_of_freedom};
     };
     const RdpPrior<float> float_prior{convert(prior.prior.row, row),
                                       convert(prior.prior.column, column)};
@@ -262,6 +265,9 @@ TEST(RdpKl, RefusesBadPriors) {
   prior.column.log_local_scale = 0;
   prior.column.log_global_scale = kInfinity;
   expect_domain_error(prior, "column prior's log scales");
+  prior.column.log_global_scale = 0;
+  prior.row.degrees_of_freedom = 0;
+  expect_domain_error(prior, "row prior's degrees of freedom");
 }
 
 TEST(RdpKl, NamesMissingGradients) {

@@ -112,6 +112,11 @@ class SampledPrediction {
   SampledPrediction(const Shape& input, const std::vector<LayerSpec>& layers,
                     NetworkOptions options);
 
+  /// As Network::weight_sizes().
+  const std::vector<WeightSize>& weight_sizes() const {
+    return networks_[0].weight_sizes();
+  }
+
   /// outputs[sample][row][output], from rows[count][input] and
   /// weights[sample][layer].
   void run(const T* rows, std::int64_t count, const Weights<T>* weights,

@@ -58,19 +58,27 @@ struct Relu {};
 /// Takes (channel, row, column) as one vector. Costs nothing.
 struct Flatten {};
 
-using LayerSpec = std::variant<Dense, Conv2d, MaxPool2d, Relu, Flatten>;
+/// Takes (channel, row, column) as one vector and keeps the features of these
+/// indices: what is left of the inputs of a dense layer after pruning.
+struct Select {
+  std::vector<std::int64_t> indices;  ///< increasing
+};
+
+using LayerSpec = std::variant<Dense, Conv2d, MaxPool2d, Relu, Flatten, Select>;
 
 bool operator==(const Shape& a, const Shape& b);
 
 /// "20x24x24", or "800" for a vector.
 std::string to_string(const Shape& shape);
 
-/// "dense 500", "conv 20 5x5", "max-pool 2x2", "relu", "flatten".
+/// "dense 500", "conv 20 5x5", "max-pool 2x2", "relu", "flatten",
+/// "select 110".
 std::string to_string(const LayerSpec& layer);
 
 /// Shapes before the first layer and after each: layers.size() + 1 entries.
 /// Throws ArgumentError that names the layer, counted from 1, and the shapes
-/// when one does not fit the one before it.
+/// when one does not fit the one before it, or when one has more than 2^30
+/// features or weights.
 std::vector<Shape> layer_shapes(const Shape& input,
                                 const std::vector<LayerSpec>& layers);
 

@@ -87,7 +87,7 @@ class RdpKernel {
                 ThreadPool* pool = nullptr);
 
   /// KL(posterior || prior), summed over the groups. Radii are compared through
-  /// their factors (a || Gamma(1/2, scale^2), b || inverse Gamma(1/2, 1)), an
+  /// their factors (a || Gamma(1/2, scale^2), b || inverse Gamma(n/2, n)), an
   /// upper bound of the KL between the laws of the radii; the global factors
   /// count once.
   ///

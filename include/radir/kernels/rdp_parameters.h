@@ -38,8 +38,8 @@ struct RdpBackwardOptions {
   double loss = 0;
 };
 
-/// The prior of one side: radii half-Cauchy (a product of a local and a global
-/// one), directions von Mises-Fisher.
+/// The prior of one side: radii half-t (half-Cauchy with one degree of freedom)
+/// times a half-Cauchy factor of the layer, directions von Mises-Fisher.
 template <typename T>
 struct RdpSidePrior {
   /// Log of the prior's concentration; -infinity is the uniform law.
@@ -48,8 +48,9 @@ struct RdpSidePrior {
   /// RdpSide::direction; null stands for the posterior's own (a prior that does
   /// not prefer any direction, only a concentration).
   const T* direction = nullptr;
-  double log_local_scale = 0;   ///< log of the half-Cauchy scale of each radius
-  double log_global_scale = 0;  ///< and of the layer-wide factor
+  double log_local_scale = 0;     ///< log of the scale of each radius
+  double log_global_scale = 0;    ///< and of the layer-wide factor
+  double degrees_of_freedom = 1;  ///< of each radius
 };
 
 template <typename T>

@@ -212,9 +212,9 @@ torch::Tensor ComposedPosterior::prior_number(Side side,
       .detach();
 }
 
-torch::Tensor ComposedPosterior::radii_kl(
-    Side side, const std::string& factor,
-    const torch::Tensor& log_scale) const {
+torch::Tensor ComposedPosterior::radii_kl(Side side, const std::string& factor,
+                                          const torch::Tensor& log_scale,
+                                          double degrees_of_freedom) const {
   using distributions::LogNormal;
   const auto law = [&](const std::string& name) {
     return LogNormal(parameter(side, factor + "_loc_" + name),
@@ -222,12 +222,13 @@ torch::Tensor ComposedPosterior::radii_kl(
                      Validate::Off);
   };
   // Half-Cauchy(scale) is the law of sqrt(a b), a ~ Gamma(1/2, rate
-  // 1/scale^2), b ~ inverse Gamma(1/2, 1).
+  // 1/scale^2), b ~ inverse Gamma(n/2, n).
   const torch::Tensor half = torch::full_like(log_scale, 0.5);
   const distributions::Gamma prior_a(half, (-2 * log_scale).exp(),
                                      Validate::Off);
-  const distributions::InverseGamma prior_b(half, torch::ones_like(half),
-                                            Validate::Off);
+  const distributions::InverseGamma prior_b(
+      torch::full_like(half, degrees_of_freedom / 2),
+      torch::full_like(half, degrees_of_freedom), Validate::Off);
   return kl_divergence(law("a"), prior_a).sum() +
          kl_divergence(law("b"), prior_b).sum();
 }
@@ -254,11 +255,13 @@ torch::Tensor ComposedPosterior::side_kl(Side side) const {
           .sum();
   sum = sum + radii_kl(side, "local",
                        prior_number(side, "local_scale",
-                                    std::log(options_.local_scale)));
+                                    std::log(options_.local_scale)),
+                       options_.degrees_of_freedom);
   if (!options_.global_scale) return sum;
   return sum + radii_kl(side, "global",
                         prior_number(side, "global_scale",
-                                     std::log(*options_.global_scale)));
+                                     std::log(*options_.global_scale)),
+                        1);
 }
 
 torch::Tensor ComposedPosterior::gaussian_kl() const {

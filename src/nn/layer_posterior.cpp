@@ -94,8 +94,8 @@ void LayerPosterior::add_blocks(
   for (const posterior::ParameterBlock& block : blocks) {
     blocks_.push_back(
         {prefix + block.name,
-         block.weight_shaped ? sizes : std::vector<std::int64_t>{block.size},
-         block.trainable, !block.weight_shaped || directions_in_kl});
+         block.weight_shaped() ? sizes : std::vector<std::int64_t>{block.size},
+         block.trainable, !block.weight_shaped() || directions_in_kl});
   }
 }
 

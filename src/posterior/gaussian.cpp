@@ -13,11 +13,11 @@ template <typename T>
 WeightPosterior<T>::Gaussian::Gaussian(const kernels::WeightShape& shape,
                                        const Options& options)
     : Impl(shape, options),
-      loc_(this->add_block("loc", shape.size(), true)),
-      log_scale_(this->add_block("log_scale", shape.size(), true)),
+      loc_(this->add_block("loc", Extent::Weight)),
+      log_scale_(this->add_block("log_scale", Extent::Weight)),
       deviation_(static_cast<std::size_t>(shape.size())) {
   if (options.learn_prior) {
-    prior_log_scale_ = this->add_block("prior_log_scale", 1);
+    prior_log_scale_ = this->add_block("prior_log_scale", Extent::One);
   }
 }
 
@@ -111,6 +111,36 @@ template <typename T>
 void WeightPosterior<T>::Gaussian::point(const Arrays<const T>& parameters,
                                          kernels::PointWeight, T* weight) {
   std::copy_n(parameters[loc_], this->shape_.size(), weight);
+}
+
+template <typename T>
+UnitScores WeightPosterior<T>::Gaussian::unit_scores(
+    const Arrays<const T>& parameters) {
+  const kernels::WeightShape& shape = this->shape_;
+  UnitScores scores;
+  scores.rows.resize(static_cast<std::size_t>(shape.rows()));
+  scores.columns.resize(static_cast<std::size_t>(shape.columns()));
+  const T* loc = parameters[loc_];
+  for (std::size_t row = 0; row < scores.rows.size(); ++row) {
+    const auto group = static_cast<std::int64_t>(row) / shape.out;
+    for (std::int64_t column = 0; column < shape.in; ++column) {
+      for (std::int64_t k = 0; k < shape.kernel; ++k) {
+        const auto value = static_cast<double>(*loc++);
+        scores.rows[row] += value * value;
+        scores.columns[static_cast<std::size_t>(group * shape.in + column)] +=
+            value * value;
+      }
+    }
+  }
+  const auto to_log_rms = [](std::vector<double>& squares,
+                             std::int64_t length) {
+    for (double& score : squares) {
+      score = std::log(score / static_cast<double>(length)) / 2;
+    }
+  };
+  to_log_rms(scores.rows, shape.row_length());
+  to_log_rms(scores.columns, shape.column_length());
+  return scores;
 }
 
 template class WeightPosterior<float>::Gaussian;

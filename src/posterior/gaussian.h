@@ -28,6 +28,9 @@ class WeightPosterior<T>::Gaussian final : public WeightPosterior<T>::Impl {
                T* variance) override;
   void point(const Arrays<const T>& parameters, kernels::PointWeight kind,
              T* weight) override;
+  UnitScores unit_scores(const Arrays<const T>& parameters) override;
+  void finish_restriction(const KeptUnits&, const Arrays<const T>&, const Impl&,
+                          const Arrays<T>&) const override {}
 
  private:
   double prior_log_scale(const Arrays<const T>& parameters) const;

@@ -54,6 +54,7 @@ Options bias_options(double prior_scale) {
 
 void check(const Options& options) {
   check_positive(options.local_scale, "local_scale");
+  check_positive(options.degrees_of_freedom, "degrees_of_freedom");
   if (options.global_scale) {
     check_positive(*options.global_scale, "global_scale");
   }

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "radir/kernels/random.h"
+#include "radir/math/radius.h"
 #include "radir/math/vmf.h"
 
 namespace radir::posterior {
@@ -41,6 +42,56 @@ kernels::RadiusFactors<P> factors(const Arrays<P>& arrays, std::size_t first) {
           arrays[first + 3]};
 }
 
+/// For each kept group, the length of the kept part of its direction relative
+/// to the whole.
+template <typename T>
+std::vector<double> kept_shares(const kernels::WeightShape& shape, bool by_row,
+                                const KeptUnits& kept, const T* direction) {
+  std::vector<double> whole(
+      static_cast<std::size_t>(by_row ? shape.rows() : shape.columns()));
+  std::vector<double> part(whole.size());
+  std::vector<bool> column_kept(static_cast<std::size_t>(shape.in));
+  std::vector<bool> row_kept(static_cast<std::size_t>(shape.out));
+  for (std::int64_t row : kept.rows)
+    row_kept[static_cast<std::size_t>(row)] = true;
+  for (std::int64_t column : kept.columns)
+    column_kept[static_cast<std::size_t>(column)] = true;
+  for (std::size_t row = 0; row < row_kept.size(); ++row) {
+    for (std::size_t column = 0; column < column_kept.size(); ++column) {
+      double square = 0;
+      for (std::int64_t k = 0; k < shape.kernel; ++k) {
+        const auto value = static_cast<double>(*direction++);
+        square += value * value;
+      }
+      const std::size_t group = by_row ? row : column;
+      whole[group] += square;
+      if (row_kept[row] && column_kept[column]) part[group] += square;
+    }
+  }
+  std::vector<double> shares;
+  for (std::int64_t group : by_row ? kept.rows : kept.columns) {
+    const auto i = static_cast<std::size_t>(group);
+    shares.push_back(std::sqrt(part[i] / whole[i]));
+  }
+  return shares;
+}
+
+/// The kappa with kappa A(kappa) = product, for directions of this length. The
+/// bound A >= kappa / (m/2 + sqrt(m^2/4 + kappa^2)) (Amos 1974) gives a start
+/// above it, from which Newton's steps come down.
+double concentration_of_product(double length, double product) {
+  double kappa = std::sqrt(product * (product + length));
+  for (int i = 0; i < 50; ++i) {
+    const double mean = math::vmf_mean_cosine(length, kappa);
+    const double step =
+        (kappa * mean - product) /
+        (mean + kappa * math::vmf_cosine_variance(length, kappa));
+    kappa -= step;
+    if (std::abs(step) <= 1e-14 * kappa) break;
+  }
+  return kappa;
+}
+
 }  // namespace
 
 template <typename T>
@@ -48,48 +99,53 @@ WeightPosterior<T>::RadialDirectional::RadialDirectional(
     const kernels::WeightShape& shape, const Options& options)
     : Impl(shape, options), kernel_(layout(shape, options)) {
   if (options.grouping != Grouping::Column) {
-    row_ = add_side("row", shape.rows(), shape.row_length());
+    row_ = add_side(true);
   }
   if (options.grouping != Grouping::Row) {
-    column_ = add_side("column", shape.columns(), shape.column_length());
+    column_ = add_side(false);
   }
 }
 
 template <typename T>
-auto WeightPosterior<T>::RadialDirectional::add_side(const std::string& name,
-                                                     std::int64_t groups,
-                                                     std::int64_t length)
+auto WeightPosterior<T>::RadialDirectional::add_side(bool is_row)
     -> SideBlocks {
   const Options& options = this->options_;
-  const auto add_factors = [&](const std::string& prefix, std::int64_t size) {
-    const std::size_t first = this->add_block(prefix + "_loc_a", size);
-    this->add_block(prefix + "_log_var_a", size);
-    this->add_block(prefix + "_loc_b", size);
-    this->add_block(prefix + "_log_var_b", size);
+  const kernels::WeightShape& shape = this->shape_;
+  const std::string name = is_row ? "row" : "column";
+  const Extent per_group = is_row ? Extent::Rows : Extent::Columns;
+  const auto add_factors = [&](const std::string& prefix, Extent extent) {
+    const std::size_t first = this->add_block(prefix + "_loc_a", extent);
+    this->add_block(prefix + "_log_var_a", extent);
+    this->add_block(prefix + "_loc_b", extent);
+    this->add_block(prefix + "_log_var_b", extent);
     return first;
   };
 
   SideBlocks side;
-  side.groups = groups;
-  side.length = length;
-  side.prior_log_concentration = prior_log_concentration(options, length);
-  side.direction =
-      this->add_block(name + "_direction", this->shape_.size(), true);
-  side.log_concentration =
-      this->add_block(name + "_log_concentration",
-                      options.concentration_per_group ? groups : 1);
-  side.local = add_factors(name + "_local", groups);
-  if (options.global_scale) side.global = add_factors(name + "_global", 1);
+  side.is_row = is_row;
+  side.groups = is_row ? shape.rows() : shape.columns();
+  side.length = is_row ? shape.row_length() : shape.column_length();
+  side.prior_log_concentration = prior_log_concentration(options, side.length);
+  side.direction = this->add_block(name + "_direction", Extent::Weight);
+  side.log_concentration = this->add_block(
+      name + "_log_concentration",
+      options.concentration_per_group ? per_group : Extent::One);
+  side.local = add_factors(name + "_local", per_group);
+  this->blocks_[side.local].radius_location = true;
+  this->blocks_[side.local + 2].radius_location = true;
+  if (options.global_scale) {
+    side.global = add_factors(name + "_global", Extent::One);
+  }
   if (options.direction_prior == DirectionPrior::MeanDirection) {
-    side.prior_direction = this->add_block(name + "_prior_direction",
-                                           this->shape_.size(), true, false);
+    side.prior_direction =
+        this->add_block(name + "_prior_direction", Extent::Weight, false);
   }
   if (options.learn_prior) {
     const bool uniform = options.direction_prior == DirectionPrior::Uniform;
-    side.learnt_prior =
-        this->add_block(name + "_prior_log_concentration", 1, false, !uniform);
-    this->add_block(name + "_prior_log_local_scale", 1);
-    this->add_block(name + "_prior_log_global_scale", 1, false,
+    side.learnt_prior = this->add_block(name + "_prior_log_concentration",
+                                        Extent::One, !uniform);
+    this->add_block(name + "_prior_log_local_scale", Extent::One);
+    this->add_block(name + "_prior_log_global_scale", Extent::One,
                     options.global_scale.has_value());
   }
   return side;
@@ -102,7 +158,8 @@ std::string WeightPosterior<T>::RadialDirectional::describe() const {
   text.precision(4);
   text << "radial-directional, " << to_string(options.grouping)
        << " grouping, prior: " << (options.learn_prior ? "learnt from " : "")
-       << "half-Cauchy scales " << options.local_scale;
+       << (options.degrees_of_freedom == 1 ? "half-Cauchy" : "half-t")
+       << " scales " << options.local_scale;
   if (options.global_scale) text << " and " << *options.global_scale;
   text << ", " << to_string(options.direction_prior) << " directions";
   if (options.direction_prior != DirectionPrior::Uniform) {
@@ -226,6 +283,7 @@ kernels::RdpSidePrior<T> WeightPosterior<T>::RadialDirectional::side_prior(
   kernels::RdpSidePrior<T> result;
   result.log_concentration = side.prior_log_concentration;
   result.log_local_scale = std::log(this->options_.local_scale);
+  result.degrees_of_freedom = this->options_.degrees_of_freedom;
   result.log_global_scale = std::log(this->options_.global_scale.value_or(1));
   if (side.prior_direction) {
     result.direction = parameters[*side.prior_direction];
@@ -305,6 +363,95 @@ template <typename T>
 void WeightPosterior<T>::RadialDirectional::point(
     const Arrays<const T>& parameters, kernels::PointWeight kind, T* weight) {
   kernel_.point(sides(parameters), kind, weight);
+}
+
+template <typename T>
+std::vector<double> WeightPosterior<T>::RadialDirectional::log_modes(
+    const SideBlocks& side, const Arrays<const T>& parameters) const {
+  using Law = math::LogNormalLaw<double>;
+  // Factors a and b of one radius, the local or the global one.
+  const auto law = [&](std::size_t block, std::int64_t i) {
+    return Law{static_cast<double>(parameters[block][i]),
+               std::exp(static_cast<double>(parameters[block + 1][i]))};
+  };
+  const Law one{0, 0};
+  const Law global_a = side.global ? law(*side.global, 0) : one;
+  const Law global_b = side.global ? law(*side.global + 2, 0) : one;
+  std::vector<double> result;
+  for (std::int64_t i = 0; i < side.groups; ++i) {
+    result.push_back(math::radius_log_mode(
+        law(side.local, i), law(side.local + 2, i), global_a, global_b));
+  }
+  return result;
+}
+
+template <typename T>
+UnitScores WeightPosterior<T>::RadialDirectional::unit_scores(
+    const Arrays<const T>& parameters) {
+  UnitScores scores;
+  if (row_) scores.rows = log_modes(*row_, parameters);
+  if (column_) scores.columns = log_modes(*column_, parameters);
+  return scores;
+}
+
+template <typename T>
+void WeightPosterior<T>::RadialDirectional::move_lengths(
+    const SideBlocks& side, const SideBlocks& target_side,
+    const KeptUnits& kept, const Arrays<const T>& parameters,
+    const Arrays<T>& target_parameters) const {
+  const auto& groups = side.is_row ? kept.rows : kept.columns;
+  const std::vector<double> shares =
+      kept_shares(this->shape_, side.is_row, kept, parameters[side.direction]);
+
+  // A coordinate across the mean direction has variance A/kappa; scaled by the
+  // kept length s and the ratio of the two mean cosines it is to stay so:
+  // kappa' A' = s^2 kappa A.
+  const bool shared = !this->options_.concentration_per_group;
+  const auto length = static_cast<double>(side.length);
+  const auto concentration = [&](std::size_t i) {
+    const std::int64_t index = shared ? 0 : groups[i];
+    return std::exp(
+        static_cast<double>(parameters[side.log_concentration][index]));
+  };
+  const auto wanted = [&](std::size_t i) {
+    const double kappa = concentration(i);
+    return shares[i] * shares[i] * kappa * math::vmf_mean_cosine(length, kappa);
+  };
+  const auto target_length = static_cast<double>(target_side.length);
+  std::vector<double> target_kappa(groups.size());
+  double mean_wanted = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    target_kappa[i] = concentration_of_product(target_length, wanted(i));
+    mean_wanted += wanted(i) / static_cast<double>(groups.size());
+  }
+  if (shared) {
+    target_kappa.assign(groups.size(),
+                        concentration_of_product(target_length, mean_wanted));
+  }
+
+  T* const log_concentration = target_parameters[target_side.log_concentration];
+  T* const local_loc_b = target_parameters[target_side.local + 2];
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    log_concentration[shared ? 0 : i] = T(std::log(target_kappa[i]));
+    // log r is half the sum of the locations.
+    local_loc_b[i] +=
+        T(2 *
+          std::log(shares[i] * math::vmf_mean_cosine(length, concentration(i)) /
+                   math::vmf_mean_cosine(target_length, target_kappa[i])));
+  }
+}
+
+template <typename T>
+void WeightPosterior<T>::RadialDirectional::finish_restriction(
+    const KeptUnits& kept, const Arrays<const T>& parameters,
+    const Impl& target, const Arrays<T>& target_parameters) const {
+  const auto& other = static_cast<const RadialDirectional&>(target);
+  if (row_) {
+    move_lengths(*row_, *other.row_, kept, parameters, target_parameters);
+  }
+  if (column_) {
+    move_lengths(*column_, *other.column_, kept, parameters, target_parameters);
+  }
 }
 
 template class WeightPosterior<float>::RadialDirectional;

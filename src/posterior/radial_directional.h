@@ -30,10 +30,15 @@ class WeightPosterior<T>::RadialDirectional final
                T* variance) override;
   void point(const Arrays<const T>& parameters, kernels::PointWeight kind,
              T* weight) override;
+  UnitScores unit_scores(const Arrays<const T>& parameters) override;
+  void finish_restriction(const KeptUnits& kept,
+                          const Arrays<const T>& parameters, const Impl& target,
+                          const Arrays<T>& target_parameters) const override;
 
  private:
   /// Where the arrays of one side stand among the parameter blocks.
   struct SideBlocks {
+    bool is_row = true;
     std::int64_t groups = 0;
     std::int64_t length = 0;
     double prior_log_concentration = 0;
@@ -47,12 +52,16 @@ class WeightPosterior<T>::RadialDirectional final
     std::optional<std::size_t> learnt_prior;
   };
 
-  SideBlocks add_side(const std::string& name, std::int64_t groups,
-                      std::int64_t length);
+  SideBlocks add_side(bool is_row);
   void initialize_side(const SideBlocks& side, double log_radius,
                        const Arrays<T>& parameters) const;
   template <typename P>
   kernels::RdpSides<P> sides(const Arrays<P>& arrays) const;
+  std::vector<double> log_modes(const SideBlocks& side,
+                                const Arrays<const T>& parameters) const;
+  void move_lengths(const SideBlocks& side, const SideBlocks& target_side,
+                    const KeptUnits& kept, const Arrays<const T>& parameters,
+                    const Arrays<T>& target_parameters) const;
   kernels::RdpPrior<T> prior(const Arrays<const T>& parameters) const;
   kernels::RdpSidePrior<T> side_prior(const SideBlocks& side,
                                       const Arrays<const T>& parameters) const;

@@ -136,6 +136,34 @@ void WeightPosterior<T>::point(const Arrays<const T>& parameters,
   impl_->point(parameters, kind, weight);
 }
 
+template <typename T>
+UnitScores WeightPosterior<T>::unit_scores(const Arrays<const T>& parameters) {
+  return impl_->unit_scores(parameters);
+}
+
+template <typename T>
+void WeightPosterior<T>::restrict_to(const KeptUnits& kept,
+                                     const Arrays<const T>& parameters,
+                                     const WeightPosterior& target,
+                                     const Arrays<T>& target_parameters) const {
+  const kernels::WeightShape& from = shape();
+  const kernels::WeightShape& to = target.shape();
+  RADIR_CHECK(from.groups == 1, ArgumentError, "restrict_to: a weight of ",
+              from.groups, " groups has no part of its own form");
+  RADIR_CHECK(to.groups == 1 && to.kernel == from.kernel &&
+                  to.out == static_cast<std::int64_t>(kept.rows.size()) &&
+                  to.in == static_cast<std::int64_t>(kept.columns.size()),
+              ArgumentError, "restrict_to: the target has ", to.out,
+              " rows and ", to.in, " columns, but ", kept.rows.size(), " and ",
+              kept.columns.size(), " are kept");
+  RADIR_CHECK(target.options().family == options().family &&
+                  target.options().grouping == options().grouping,
+              ArgumentError, "restrict_to: the target is ", target.describe(),
+              ", which the kept part of ", describe(), " is not");
+  impl_->copy_kept(kept, parameters, target_parameters);
+  impl_->finish_restriction(kept, parameters, *target.impl_, target_parameters);
+}
+
 template class WeightPosterior<float>;
 template class WeightPosterior<double>;
 

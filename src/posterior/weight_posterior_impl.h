@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "radir/posterior/weight_posterior.h"
 
 namespace radir::posterior {
@@ -28,6 +30,36 @@ class WeightPosterior<T>::Impl {
                        T* variance) = 0;
   virtual void point(const Arrays<const T>& parameters,
                      kernels::PointWeight kind, T* weight) = 0;
+  virtual UnitScores unit_scores(const Arrays<const T>& parameters) = 0;
+  /// What the restricted posterior has beyond the kept part of the parameters,
+  /// which is copied already. `target` is of the same class, and its shape
+  /// fits.
+  virtual void finish_restriction(const KeptUnits& kept,
+                                  const Arrays<const T>& parameters,
+                                  const Impl& target,
+                                  const Arrays<T>& target_parameters) const = 0;
+
+  void copy_kept(const KeptUnits& kept, const Arrays<const T>& arrays,
+                 const Arrays<T>& target_arrays) const {
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const T* from = arrays[b];
+      T* to = target_arrays[b];
+      switch (blocks_[b].extent) {
+        case Extent::Weight:
+          copy_part(kept, from, to);
+          break;
+        case Extent::Rows:
+          for (std::int64_t row : kept.rows) *to++ = from[row];
+          break;
+        case Extent::Columns:
+          for (std::int64_t column : kept.columns) *to++ = from[column];
+          break;
+        case Extent::One:
+          *to = *from;
+          break;
+      }
+    }
+  }
 
   kernels::WeightShape shape_;
   Options options_;
@@ -35,11 +67,36 @@ class WeightPosterior<T>::Impl {
   std::string note_;  ///< what became of an impossible grouping
 
  protected:
+  /// Copies the kept part of an array shaped like the weight.
+  void copy_part(const KeptUnits& kept, const T* from, T* to) const {
+    for (std::int64_t row : kept.rows) {
+      for (std::int64_t column : kept.columns) {
+        to = std::copy_n(from + (row * shape_.in + column) * shape_.kernel,
+                         shape_.kernel, to);
+      }
+    }
+  }
+
   /// Appends a block and returns its index.
-  std::size_t add_block(std::string name, std::int64_t size,
-                        bool weight_shaped = false, bool trainable = true) {
-    blocks_.push_back({std::move(name), size, weight_shaped, trainable});
+  std::size_t add_block(std::string name, Extent extent,
+                        bool trainable = true) {
+    blocks_.push_back({std::move(name), size_of(extent), extent, trainable});
     return blocks_.size() - 1;
+  }
+
+ private:
+  std::int64_t size_of(Extent extent) const {
+    switch (extent) {
+      case Extent::Weight:
+        return shape_.size();
+      case Extent::Rows:
+        return shape_.rows();
+      case Extent::Columns:
+        return shape_.columns();
+      case Extent::One:
+        break;
+    }
+    return 1;
   }
 };
 

@@ -107,6 +107,7 @@ class CompiledStep<T>::Impl {
     buffers.gradient = gradient_.data();
     buffers.first_moment = state.first_moment.data();
     buffers.second_moment = state.second_moment.data();
+    buffers.rate_multiplier = rate_multiplier(settings.radius_rate);
     adam(settings.adam, state.step + 1, count, buffers, gradient_scale);
     ++state.step;
     return loss;
@@ -134,6 +135,9 @@ class CompiledStep<T>::Impl {
     RADIR_CHECK(settings.data_count > 0, ArgumentError,
                 "compiled step: data_count, the number of training examples, ",
                 "must be positive, but is ", settings.data_count);
+    RADIR_CHECK(settings.radius_rate >= 0, ArgumentError,
+                "compiled step: radius_rate must be at least 0, but is ",
+                settings.radius_rate);
     RADIR_CHECK(settings.samples > 0, ArgumentError,
                 "compiled step: samples must be positive, but is ",
                 settings.samples);
@@ -148,17 +152,22 @@ class CompiledStep<T>::Impl {
   }
 
   void gather_targets(const Batch<T>& batch) {
-    const std::int64_t width = model_.target_size();
-    const bool classes =
-        model_.spec().likelihood.kind == Likelihood::Kind::Categorical;
+    if (model_.spec().likelihood.kind == Likelihood::Kind::Categorical) {
+      gather(batch, batch.labels, 1, labels_.data());
+    } else {
+      gather(batch, batch.targets, model_.target_size(), targets_.data());
+    }
+  }
+
+  /// The batch's rows of `width` numbers, one after the other. Rows are short:
+  /// a call of memmove for each would take longer than the copying.
+  template <typename V>
+  static void gather(const Batch<T>& batch, const V* from, std::int64_t width,
+                     V* to) {
     for (std::int64_t i = 0; i < batch.count; ++i) {
-      const std::int64_t row = batch.indices == nullptr ? i : batch.indices[i];
-      if (classes) {
-        labels_[static_cast<std::size_t>(i)] = batch.labels[row];
-        continue;
-      }
-      std::copy_n(batch.targets + row * width, width,
-                  targets_.data() + i * width);
+      const V* row =
+          from + (batch.indices == nullptr ? i : batch.indices[i]) * width;
+      for (std::int64_t k = 0; k < width; ++k) *to++ = row[k];
     }
   }
 
@@ -219,6 +228,21 @@ class CompiledStep<T>::Impl {
                            scale * q.rate * gradient.q2);
   }
 
+  /// Null where all are 1.
+  const T* rate_multiplier(double radius_rate) {
+    if (radius_rate == 1) return nullptr;
+    if (radius_rate != radius_rate_) {
+      radius_rate_ = radius_rate;
+      rate_multiplier_.assign(gradient_.size(), T(1));
+      for (const ParameterInfo& info : model_.parameters()) {
+        if (!info.radius_location) continue;
+        std::fill_n(rate_multiplier_.begin() + info.offset, info.size(),
+                    static_cast<T>(radius_rate));
+      }
+    }
+    return rate_multiplier_.data();
+  }
+
   void adam(const kernels::AdamOptions& options, std::int64_t step,
             std::int64_t count, const kernels::AdamBuffers<T>& buffers,
             double gradient_scale) {
@@ -235,6 +259,7 @@ class CompiledStep<T>::Impl {
       part.gradient += begin;
       part.first_moment += begin;
       part.second_moment += begin;
+      if (part.rate_multiplier != nullptr) part.rate_multiplier += begin;
       kernels::adam_step(options, step, std::min(kBlock, count - begin), part,
                          gradient_scale);
     });
@@ -265,6 +290,8 @@ class CompiledStep<T>::Impl {
   PosteriorSet<T> posteriors_;
   kernels::Network<T> network_;
   std::vector<T> gradient_;
+  double radius_rate_ = 1;  // that rate_multiplier_ is for
+  std::vector<T> rate_multiplier_;
   std::vector<T> targets_;
   std::vector<std::int64_t> labels_;
 };

@@ -133,9 +133,9 @@ Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
 }
 
 void Model::add_parameter(std::string name, std::vector<std::int64_t> shape,
-                          bool trainable) {
-  parameters_.push_back(
-      {std::move(name), parameter_count_, std::move(shape), trainable});
+                          bool trainable, bool radius_location) {
+  parameters_.push_back({std::move(name), parameter_count_, std::move(shape),
+                         trainable, radius_location});
   parameter_count_ += parameters_.back().size();
 }
 
@@ -146,9 +146,9 @@ void Model::add_posterior(const std::string& name,
   const posterior::WeightPosterior<float> posterior(shape, options);
   for (const auto& block : posterior.parameter_blocks()) {
     add_parameter(name + "." + block.name,
-                  block.weight_shaped ? tensor_shape
-                                      : std::vector<std::int64_t>{block.size},
-                  block.trainable);
+                  block.weight_shaped() ? tensor_shape
+                                        : std::vector<std::int64_t>{block.size},
+                  block.trainable, block.radius_location);
   }
 }
 

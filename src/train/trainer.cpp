@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "radir/core/error.h"
 #include "radir/kernels/random.h"
@@ -15,6 +16,7 @@ namespace {
 
 /// Streams of the trainer's own random numbers, far from those of the weights.
 constexpr std::uint32_t kShuffleStream = 0x40000000;
+constexpr std::uint32_t kAugmentationStream = 0x40000001;
 /// The epoch whose order picks the validation part.
 constexpr std::int64_t kValidationEpoch = 0;
 
@@ -49,28 +51,38 @@ void check_data(const Model& model, const DataView<T>& data) {
   check_finite(data.targets, model.target_size(), "target");
 }
 
-/// A copy of the chosen examples.
+/// Examples of one's own.
 template <typename T>
-struct Subset {
+struct Examples {
   std::vector<T> inputs;
   std::vector<T> targets;
   std::vector<std::int64_t> labels;
 
+  void add_target(const Model& model, const DataView<T>& data,
+                  std::int64_t row) {
+    if (data.labels != nullptr) {
+      labels.push_back(data.labels[row]);
+    } else {
+      const T* target = data.targets + row * model.target_size();
+      targets.insert(targets.end(), target, target + model.target_size());
+    }
+  }
+};
+
+/// A copy of the chosen examples.
+template <typename T>
+struct Subset : Examples<T> {
   Subset(const Model& model, const DataView<T>& data,
          const std::vector<std::int64_t>& rows) {
     for (std::int64_t row : rows) {
       const T* input = data.inputs + row * model.input_size();
-      inputs.insert(inputs.end(), input, input + model.input_size());
-      if (data.labels != nullptr) {
-        labels.push_back(data.labels[row]);
-      } else {
-        const T* target = data.targets + row * model.target_size();
-        targets.insert(targets.end(), target, target + model.target_size());
-      }
+      this->inputs.insert(this->inputs.end(), input,
+                          input + model.input_size());
+      this->add_target(model, data, row);
     }
-    view.inputs = inputs.data();
-    view.targets = targets.empty() ? nullptr : targets.data();
-    view.labels = labels.empty() ? nullptr : labels.data();
+    view.inputs = this->inputs.data();
+    view.targets = this->targets.empty() ? nullptr : this->targets.data();
+    view.labels = this->labels.empty() ? nullptr : this->labels.data();
     view.count = static_cast<std::int64_t>(rows.size());
   }
 
@@ -81,45 +93,88 @@ template <typename T>
 class Run {
  public:
   Run(const Model& model, const DataView<T>& data,
-      const TrainerOptions& options, ThreadPool* pool)
+      const TrainerOptions& options, ThreadPool* pool, Resumption<T> resumption)
       : model_(model),
         data_(data),
         options_(options),
         pool_(pool),
+        between_steps_(std::move(resumption.between_steps)),
         rows_(shuffled(data.count, options.seed, kValidationEpoch)),
         validation_rows_(split_validation()),
         validation_(model, data, validation_rows_),
         step_(model, std::min(options.batch_size, count()), pool) {
-    result_.state = initial_state<T>(model, options.seed, count());
-    result_.parameters = result_.state.parameters;
+    if (resumption.from) {
+      progress_ = std::move(*resumption.from);
+      check_progress();
+    } else {
+      progress_.state = initial_state<T>(model, options.seed, count());
+      progress_.parameters = progress_.state.parameters;
+    }
+    for (const EpochReport& report : progress_.history) count_score(report);
   }
 
   TrainingResult<T> operator()(const EpochCallback<T>& callback) {
     const auto start = std::chrono::steady_clock::now();
-    for (std::int64_t epoch = 1; epoch <= options_.epochs; ++epoch) {
-      EpochReport report = train_epoch(epoch);
-      validate(report);
-      select(report);
-      report.seconds = std::chrono::duration<double>(
-                           std::chrono::steady_clock::now() - start)
-                           .count();
-      result_.history.push_back(report);
-      if (callback && !callback(report, result_.state)) break;
-      if (options_.patience > 0 &&
-          validations_without_better_ >= options_.patience) {
-        break;
-      }
+    const double earlier =
+        progress_.history.empty() ? 0 : progress_.history.back().seconds;
+    while (!is_finished()) {
+      std::optional<EpochReport> report = train_epoch();
+      if (!report) break;  // stopped between two steps
+      validate(*report);
+      select(*report);
+      report->seconds = earlier + std::chrono::duration<double>(
+                                      std::chrono::steady_clock::now() - start)
+                                      .count();
+      progress_.history.push_back(*report);
+      if (callback && !callback(*report, progress_.state)) break;
     }
     if (options_.selection == Selection::Last) {
-      result_.parameters = result_.state.parameters;
-      result_.selected_epoch =
-          static_cast<std::int64_t>(result_.history.size());
+      progress_.parameters = progress_.state.parameters;
+      progress_.selected_epoch = whole_epochs();
     }
-    return std::move(result_);
+    return std::move(progress_);
   }
 
  private:
   std::int64_t count() const { return static_cast<std::int64_t>(rows_.size()); }
+  std::int64_t batches() const {
+    return (count() + options_.batch_size - 1) / options_.batch_size;
+  }
+  std::int64_t whole_epochs() const {
+    return static_cast<std::int64_t>(progress_.history.size());
+  }
+  bool is_finished() const {
+    return whole_epochs() == options_.epochs ||
+           (options_.patience > 0 &&
+            validations_without_better_ >= options_.patience);
+  }
+
+  /// Progress of another training is refused.
+  void check_progress() const {
+    const auto size = static_cast<std::size_t>(model_.parameter_count());
+    const TrainingState<T>& state = progress_.state;
+    RADIR_CHECK(state.parameters.size() == size &&
+                    state.first_moment.size() == size &&
+                    state.second_moment.size() == size &&
+                    progress_.parameters.size() == size,
+                ArgumentError, "resumed training: the model has ", size,
+                " parameters, but the progress is that of another, with ",
+                state.parameters.size());
+    RADIR_CHECK(state.seed == options_.seed, ArgumentError,
+                "resumed training: the progress was made with the seed ",
+                state.seed, ", but the seed is ", options_.seed);
+    const std::int64_t into_epoch = state.step - whole_epochs() * batches();
+    RADIR_CHECK(whole_epochs() <= options_.epochs && into_epoch >= 0 &&
+                    into_epoch < batches() &&
+                    (into_epoch == 0 || whole_epochs() < options_.epochs) &&
+                    progress_.selected_epoch >= 0 &&
+                    progress_.selected_epoch <= whole_epochs(),
+                ArgumentError, "resumed training: ", state.step, " steps in ",
+                whole_epochs(), " whole epochs (", progress_.selected_epoch,
+                " selected) are not how far a training of ", options_.epochs,
+                " epochs of ", batches(),
+                " steps can come; the progress is that of ", "another");
+  }
 
   /// Moves the validation part out of rows_.
   std::vector<std::int64_t> split_validation() {
@@ -135,23 +190,28 @@ class Run {
     return aside;
   }
 
-  EpochReport train_epoch(std::int64_t epoch) {
+  /// The rest of the running epoch; no report when it was stopped.
+  std::optional<EpochReport> train_epoch() {
+    const std::int64_t epoch = whole_epochs() + 1;
     const std::vector<std::int64_t> order =
         shuffled(count(), options_.seed, epoch);
     const std::int64_t size = options_.batch_size;
-    const std::int64_t batches = (count() + size - 1) / size;
     const double total =
-        static_cast<double>(batches) * static_cast<double>(options_.epochs);
+        static_cast<double>(batches()) * static_cast<double>(options_.epochs);
     indices_.resize(static_cast<std::size_t>(std::min(size, count())));
 
+    TrainingState<T>& state = progress_.state;
     StepSettings settings;
     settings.data_count = count();
     settings.samples = options_.samples;
     settings.max_gradient_norm = options_.max_gradient_norm;
+    settings.radius_rate = options_.radius_rate;
     EpochReport report;
     report.epoch = epoch;
-    for (std::int64_t batch = 0; batch < batches; ++batch) {
-      const double progress = static_cast<double>(result_.state.step) / total;
+    for (std::int64_t batch = state.step - (epoch - 1) * batches();
+         batch < batches(); ++batch) {
+      if (between_steps_ && !between_steps_(progress_)) return std::nullopt;
+      const double progress = static_cast<double>(state.step) / total;
       settings.kl_weight = options_.kl(progress);
       settings.adam = options_.adam;
       settings.adam.learning_rate *= options_.learning_rate(progress);
@@ -162,17 +222,40 @@ class Run {
         indices_[static_cast<std::size_t>(i)] = rows_[static_cast<std::size_t>(
             order[static_cast<std::size_t>(batch * size + i)])];
       }
-      settings.kl_value = batch + 1 == batches;
-      const StepLoss loss = step_.step(result_.state, examples, settings);
+      if (data_.augmentation) augment(examples);
+      settings.kl_value = batch + 1 == batches();
+      const StepLoss loss = step_.step(state, examples, settings);
       const double share =
           static_cast<double>(examples.count) / static_cast<double>(count());
-      report.nll += share * loss.nll;
+      progress_.epoch_nll += share * loss.nll;
       report.kl = loss.kl;
     }
-    report.step = result_.state.step;
+    report.step = state.step;
+    report.nll = std::exchange(progress_.epoch_nll, 0);
     report.kl_weight = settings.kl_weight;
     report.learning_rate = settings.adam.learning_rate;
     return report;
+  }
+
+  /// Replaces a batch by changed copies of its examples.
+  void augment(Batch<T>& batch) {
+    const std::int64_t width = model_.input_size();
+    augmented_.inputs.resize(static_cast<std::size_t>(batch.count * width));
+    augmented_.targets.clear();
+    augmented_.labels.clear();
+    std::vector<double> noise(static_cast<std::size_t>(batch.count));
+    kernels::fill_uniform({options_.seed, kAugmentationStream,
+                           static_cast<std::uint64_t>(progress_.state.step)},
+                          0, batch.count, noise.data());
+    for (std::int64_t i = 0; i < batch.count; ++i) {
+      const std::int64_t row = batch.indices[i];
+      data_.augmentation(data_.inputs + row * width,
+                         noise[static_cast<std::size_t>(i)],
+                         augmented_.inputs.data() + i * width);
+      augmented_.add_target(model_, data_, row);
+    }
+    batch = {augmented_.inputs.data(), augmented_.targets.data(),
+             augmented_.labels.data(), nullptr, batch.count};
   }
 
   void validate(EpochReport& report) const {
@@ -182,45 +265,56 @@ class Run {
       return;
     }
     report.validation_nll =
-        predictive_nll(model_, result_.state.parameters, validation_.view,
+        predictive_nll(model_, progress_.state.parameters, validation_.view,
                        options_.validation_samples, options_.seed, pool_);
   }
 
-  void select(EpochReport& report) {
-    double score = std::numeric_limits<double>::infinity();
+  /// What epochs are compared by, the lower the better; none for an epoch that
+  /// cannot be selected.
+  std::optional<double> score(const EpochReport& report) const {
     switch (options_.selection) {
-      case Selection::Last:
-        return;
       case Selection::LowestTrainingLoss:
-        if (report.epoch <= options_.epochs - options_.selection_window) {
-          return;
-        }
-        score = report.nll;
-        break;
+        if (report.epoch <= options_.epochs - options_.selection_window) break;
+        return report.nll;
       case Selection::LowestValidationLoss:
-        if (!report.validation_nll) return;
-        score = *report.validation_nll;
+        return report.validation_nll;
+      case Selection::Last:
         break;
     }
+    return std::nullopt;
+  }
+
+  /// Whether the epoch is the best so far.
+  bool count_score(const EpochReport& report) {
+    const std::optional<double> found = score(report);
+    if (!found) return false;
     ++validations_without_better_;
-    if (!(score < best_score_)) return;
-    best_score_ = score;
+    if (!(*found < best_score_)) return false;
+    best_score_ = *found;
     validations_without_better_ = 0;
+    return true;
+  }
+
+  void select(EpochReport& report) {
+    if (!count_score(report)) return;
     report.selected = true;
-    result_.parameters = result_.state.parameters;
-    result_.selected_epoch = report.epoch;
+    progress_.parameters = progress_.state.parameters;
+    progress_.selected_epoch = report.epoch;
   }
 
   const Model& model_;
   DataView<T> data_;
   TrainerOptions options_;
   ThreadPool* pool_;
+  ProgressCallback<T> between_steps_;
   std::vector<std::int64_t> rows_;  // of the training part
   std::vector<std::int64_t> validation_rows_;
   Subset<T> validation_;
   CompiledStep<T> step_;
-  TrainingResult<T> result_;
+  TrainerProgress<T> progress_;
   std::vector<std::int64_t> indices_;
+  Examples<T> augmented_;
+  // Both follow from the history.
   double best_score_ = std::numeric_limits<double>::infinity();
   std::int64_t validations_without_better_ = 0;
 };
@@ -244,6 +338,9 @@ void check(const TrainerOptions& options) {
   RADIR_CHECK(options.validation_share >= 0 && options.validation_share < 1,
               ArgumentError, "trainer options: validation_share must be in ",
               "[0, 1), but is ", options.validation_share);
+  RADIR_CHECK(options.radius_rate >= 0, ArgumentError,
+              "trainer options: radius_rate must be at least 0, but is ",
+              options.radius_rate);
   RADIR_CHECK(options.max_gradient_norm >= 0, ArgumentError,
               "trainer options: max_gradient_norm must be at least 0, but is ",
               options.max_gradient_norm);
@@ -273,20 +370,21 @@ std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed,
 template <typename T>
 TrainingResult<T> fit(const Model& model, const DataView<T>& data,
                       const TrainerOptions& options,
-                      const EpochCallback<T>& callback, ThreadPool* pool) {
+                      const EpochCallback<T>& callback, ThreadPool* pool,
+                      Resumption<T> resumption) {
   check(options);
   check_data(model, data);
-  return Run<T>(model, data, options, pool)(callback);
+  return Run<T>(model, data, options, pool, std::move(resumption))(callback);
 }
 
 template TrainingResult<float> fit<float>(const Model&, const DataView<float>&,
                                           const TrainerOptions&,
                                           const EpochCallback<float>&,
-                                          ThreadPool*);
+                                          ThreadPool*, Resumption<float>);
 template TrainingResult<double> fit<double>(const Model&,
                                             const DataView<double>&,
                                             const TrainerOptions&,
                                             const EpochCallback<double>&,
-                                            ThreadPool*);
+                                            ThreadPool*, Resumption<double>);
 
 }  // namespace radir::train

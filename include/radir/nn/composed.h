@@ -72,7 +72,8 @@ class ComposedPosterior {
   torch::Tensor sample_radii(Side side, const ComposedSideNoise& noise) const;
   torch::Tensor sample_side(Side side, const ComposedSideNoise& noise) const;
   torch::Tensor radii_kl(Side side, const std::string& factor,
-                         const torch::Tensor& log_scale) const;
+                         const torch::Tensor& log_scale,
+                         double degrees_of_freedom) const;
   torch::Tensor side_kl(Side side) const;
   torch::Tensor prior_number(Side side, const std::string& name,
                              double log_value) const;

@@ -61,6 +61,9 @@ class LayerOptions {
   Derived& local_scale(double x) {
     return set(settings_.weight.local_scale, x);
   }
+  Derived& degrees_of_freedom(double x) {
+    return set(settings_.weight.degrees_of_freedom, x);
+  }
   /// std::nullopt: the radii of the layer share no factor.
   Derived& global_scale(std::optional<double> x) {
     return set(settings_.weight.global_scale, x);

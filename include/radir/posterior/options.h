@@ -33,9 +33,13 @@ struct Options {
   Family family = Family::RadialDirectional;
   Grouping grouping = Grouping::Double;
 
-  /// Scale of the half-Cauchy prior of each radius: the smaller, the more
-  /// groups are pruned.
+  /// Scale of the half-t prior of each radius: the smaller, the more groups are
+  /// pruned.
   double local_scale = 1;
+  /// Its degrees of freedom. 1 is the half-Cauchy; more make the tail lighter,
+  /// so that a radius far above the scale must be worth more: twice as many,
+  /// twice the price of its logarithm.
+  double degrees_of_freedom = 1;
   /// Scale of the half-Cauchy prior of the factor all radii of a layer share;
   /// no value: there is no such factor.
   std::optional<double> global_scale = 1;

@@ -12,21 +12,40 @@
 
 namespace radir::posterior {
 
+/// What an array of parameters has a number for.
+enum class Extent { Weight, Rows, Columns, One };
+
 /// One array of variational parameters (or of a learnt prior's).
 struct ParameterBlock {
   std::string name;  ///< such as "row_direction"
   std::int64_t size = 0;
-  /// True for arrays shaped like the weight, false for one number per group or
-  /// per layer.
-  bool weight_shaped = false;
+  Extent extent = Extent::One;  ///< Weight: shaped like it
   /// False for a prior's fixed mean directions, which get no gradient.
   bool trainable = true;
+  /// The locations of log radii: scalars on which the prior pulls steadily and
+  /// weakly, and the data noisily. Larger steps suit them.
+  bool radius_location = false;
+
+  bool weight_shaped() const { return extent == Extent::Weight; }
 };
 
 /// Pointers to the arrays of parameter_blocks(), in that order: P is `const T`
 /// for parameters, `T` for gradients.
 template <typename P>
 using Arrays = std::vector<P*>;
+
+/// How much each row (output) and each column (input) of a weight matters, as
+/// logarithms of lengths. A side that has none is empty.
+struct UnitScores {
+  std::vector<double> rows;
+  std::vector<double> columns;
+};
+
+/// The rows and columns of a weight that stay, by increasing index.
+struct KeptUnits {
+  std::vector<std::int64_t> rows;
+  std::vector<std::int64_t> columns;
+};
 
 /// Stream numbers one posterior draws from.
 constexpr std::uint32_t kStreamsPerPosterior = kernels::kRdpStreams;
@@ -84,6 +103,24 @@ class WeightPosterior {
   /// Writes the weight of one deterministic pass.
   void point(const Arrays<const T>& parameters, kernels::PointWeight kind,
              T* weight);
+
+  /// Radial-directional: log-mode of the radius of each row and column, where
+  /// the grouping gives it one (math::radius_log_mode). Gaussian: log of the
+  /// root mean square of the mean weights of each.
+  UnitScores unit_scores(const Arrays<const T>& parameters);
+
+  /// Writes the parameters of `target`, the posterior of the part of this
+  /// weight that `kept` names, such that its mean is that part of this one's
+  /// mean. Normal weights are copied. Of a direction a part is kept: its
+  /// length goes into the radius, and the concentration becomes the one that
+  /// keeps the variance across the direction (the root mean square over the
+  /// groups, where they share one).
+  ///
+  /// Throws ArgumentError when `target` has another shape, family or grouping
+  /// than that part of this posterior, or the weight has several groups.
+  void restrict_to(const KeptUnits& kept, const Arrays<const T>& parameters,
+                   const WeightPosterior& target,
+                   const Arrays<T>& target_parameters) const;
 
  private:
   class Impl;

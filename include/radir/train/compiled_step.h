@@ -45,6 +45,9 @@ struct StepSettings {
   /// Weight samples averaged in one step.
   int samples = 1;
   kernels::AdamOptions adam;
+  /// Factor on the learning rate of the locations of the radii
+  /// (ParameterInfo::radius_location).
+  double radius_rate = 1;
   /// Largest norm of the gradient; 0: no limit.
   double max_gradient_norm = 0;
   /// Whether the value of the KL is wanted. Its gradient is always part of the

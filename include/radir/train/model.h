@@ -63,6 +63,7 @@ struct ParameterInfo {
   std::int64_t offset = 0;
   std::vector<std::int64_t> shape;
   bool trainable = true;
+  bool radius_location = false;  ///< see posterior::ParameterBlock
 
   std::int64_t size() const;
 };
@@ -108,7 +109,7 @@ class Model {
 
  private:
   void add_parameter(std::string name, std::vector<std::int64_t> shape,
-                     bool trainable = true);
+                     bool trainable = true, bool radius_location = false);
   void add_posterior(const std::string& name, const kernels::WeightShape& shape,
                      const std::vector<std::int64_t>& tensor_shape,
                      const posterior::Options& options);

@@ -11,6 +11,14 @@
 
 namespace radir::train {
 
+/// Changes an example each time a step is to see it, such as by shifting an
+/// image: reads `input` and writes as many numbers to `output`, by its
+/// arguments alone. `noise` is another random number, from 0 to 1, at each
+/// call.
+template <typename T>
+using Augmentation =
+    std::function<void(const T* input, double noise, T* output)>;
+
 /// Examples in memory that somebody else owns.
 template <typename T>
 struct DataView {
@@ -18,6 +26,7 @@ struct DataView {
   const T* targets = nullptr;            ///< [count][target_size], or null
   const std::int64_t* labels = nullptr;  ///< [count], for classes
   std::int64_t count = 0;
+  Augmentation<T> augmentation = nullptr;  ///< none: examples as they are
 };
 
 /// Which parameters a training run ends with.
@@ -36,6 +45,7 @@ struct TrainerOptions {
   int samples = 1;
   kernels::AdamOptions adam;
   LearningRateSchedule learning_rate;
+  double radius_rate = 1;  ///< StepSettings::radius_rate
   KlSchedule kl = KlSchedule::constant();
   double max_gradient_norm = 0;  ///< 0: no limit
 
@@ -66,7 +76,9 @@ struct EpochReport {
   double learning_rate = 0;
   std::optional<double> validation_nll;
   bool selected = false;  ///< the best so far, by TrainerOptions::selection
-  double seconds = 0;     ///< since the start of the run
+  /// Since the start of the run; of a run that was stopped, the time between
+  /// its last whole epoch and the stop does not count.
+  double seconds = 0;
 };
 
 /// Called after each epoch with the report and the state; returning false
@@ -75,25 +87,49 @@ template <typename T>
 using EpochCallback =
     std::function<bool(const EpochReport&, const TrainingState<T>&)>;
 
+/// How far a fit has come: between two steps all it needs to go on to the same
+/// bits (the data's order is a function of seed and epoch), at its end the
+/// result.
 template <typename T>
-struct TrainingResult {
-  std::vector<T> parameters;  ///< the selected ones
-  TrainingState<T> state;     ///< at the end
-  std::vector<EpochReport> history;
-  std::int64_t selected_epoch = 0;
+struct TrainerProgress {
+  std::vector<T> parameters;         ///< the selected ones
+  TrainingState<T> state;            ///< after the last step
+  std::vector<EpochReport> history;  ///< of the whole epochs
+  std::int64_t selected_epoch = 0;   ///< 0: none yet
+  /// What the steps of an epoch that is not whole yet add to its mean NLL.
+  double epoch_nll = 0;
+};
+
+template <typename T>
+using TrainingResult = TrainerProgress<T>;
+
+/// Called between two steps; returning false stops the training there. It is
+/// called before every step, so it should be quick unless it has work to do.
+template <typename T>
+using ProgressCallback = std::function<bool(const TrainerProgress<T>&)>;
+
+/// What makes a fit one that can be stopped and gone on with.
+template <typename T>
+struct Resumption {
+  std::optional<TrainerProgress<T>> from;  ///< none: from the start
+  ProgressCallback<T> between_steps;
 };
 
 /// Fits a model to data by minibatches of the compiled step. The result
-/// depends on the seed alone, not on the number of threads.
+/// depends on the seed alone, not on the number of threads, nor on whether it
+/// was reached in one go or resumed with the same model, data and options. A
+/// resumed fit reports the epochs that end in it and returns the history of
+/// all; one that was at its end returns at once.
 ///
-/// Throws ArgumentError for options or data that do not fit, DomainError for
-/// data that is not finite (naming the example), NumericalError as
-/// CompiledStep::step does.
+/// Throws ArgumentError for options, data or progress that do not fit,
+/// DomainError for data that is not finite (naming the example),
+/// NumericalError as CompiledStep::step does.
 template <typename T>
 TrainingResult<T> fit(const Model& model, const DataView<T>& data,
                       const TrainerOptions& options,
                       const EpochCallback<T>& callback = nullptr,
-                      ThreadPool* pool = nullptr);
+                      ThreadPool* pool = nullptr,
+                      Resumption<T> resumption = {});
 
 /// A random order of 0 ... count - 1 that depends on (seed, epoch) alone.
 std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed,

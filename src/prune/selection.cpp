@@ -1,0 +1,123 @@
+#include "radir/prune/selection.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "prune/arrays.h"
+#include "radir/core/error.h"
+
+namespace radir::prune {
+namespace {
+
+constexpr std::size_t kFewestUnits = 2;
+
+template <typename T>
+posterior::UnitScores layer_scores(const train::Model& model,
+                                   const train::WeightedLayer& layer,
+                                   const std::vector<T>& parameters) {
+  posterior::WeightPosterior<T> posterior(layer.shape, layer.weight);
+  return posterior.unit_scores(arrays(model, layer.first_weight_parameter,
+                                      posterior.parameter_blocks().size(),
+                                      parameters.data()));
+}
+
+}  // namespace
+
+template <typename T>
+Scores unit_scores(const train::Model& model,
+                   const std::vector<T>& parameters) {
+  RADIR_CHECK(
+      static_cast<std::int64_t>(parameters.size()) == model.parameter_count(),
+      ArgumentError, "unit_scores: the model has ", model.parameter_count(),
+      " parameters, but got ", parameters.size());
+  const Wiring wiring(model.spec().network);
+  Scores result(wiring.size());
+  std::vector<double> rows;  // of the layer before
+  for (std::size_t l = 0; l < wiring.size(); ++l) {
+    const auto scores = layer_scores(model, model.layers()[l], parameters);
+    if (wiring.removable(l) && !(rows.empty() && scores.columns.empty())) {
+      for (std::size_t i = 0; i < wiring.makers(l).size(); ++i) {
+        const auto maker = static_cast<std::size_t>(wiring.makers(l)[i]);
+        result[l].push_back((rows.empty() ? 0 : rows[maker]) +
+                            (scores.columns.empty() ? 0 : scores.columns[i]));
+      }
+    }
+    rows = scores.rows;
+  }
+  return result;
+}
+
+Selection whole(const Wiring& wiring) {
+  Selection selection;
+  for (std::size_t l = 0; l < wiring.size(); ++l) {
+    selection.inputs.emplace_back(wiring.makers(l).size());
+    std::iota(selection.inputs[l].begin(), selection.inputs[l].end(), 0);
+  }
+  return selection;
+}
+
+Selection select(const Wiring& wiring, const Scores& scores,
+                 const std::vector<double>& thresholds) {
+  RADIR_CHECK(
+      scores.size() == wiring.size() && thresholds.size() == wiring.size(),
+      ArgumentError, "select: the network has ", wiring.size(),
+      " layers with weights, but there are scores for ", scores.size(),
+      " and thresholds for ", thresholds.size());
+  Selection selection = whole(wiring);
+  for (std::size_t l = 0; l < wiring.size(); ++l) {
+    if (scores[l].empty()) continue;
+    auto& kept = selection.inputs[l];
+    const auto score = [&](std::int64_t i) {
+      return scores[l][static_cast<std::size_t>(i)];
+    };
+    std::stable_sort(kept.begin(), kept.end(),
+                     [&](auto a, auto b) { return score(a) > score(b); });
+    std::size_t count = 0;
+    while (count < kept.size() &&
+           (count < kFewestUnits || score(kept[count]) >= thresholds[l])) {
+      ++count;
+    }
+    kept.resize(count);
+    std::sort(kept.begin(), kept.end());
+  }
+  return selection;
+}
+
+std::vector<std::int64_t> kept_outputs(const Wiring& wiring,
+                                       const Selection& selection,
+                                       std::size_t layer) {
+  std::vector<bool> kept(static_cast<std::size_t>(wiring.outputs(layer)),
+                         layer + 1 == wiring.size());
+  if (layer + 1 < wiring.size()) {
+    for (std::int64_t input : selection.inputs[layer + 1]) {
+      const auto& makers = wiring.makers(layer + 1);
+      kept[static_cast<std::size_t>(makers[static_cast<std::size_t>(input)])] =
+          true;
+    }
+  }
+  std::vector<std::int64_t> result;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i]) result.push_back(static_cast<std::int64_t>(i));
+  }
+  return result;
+}
+
+std::string architecture(const Wiring& wiring, const Selection& selection) {
+  std::string text;
+  const auto add = [&](std::size_t count) {
+    text += (text.empty() ? "" : "-") + std::to_string(count);
+  };
+  for (std::size_t l = 0; l < wiring.size(); ++l) {
+    if (l == 0 && !wiring.removable(l)) continue;
+    if (l > 0 && wiring.features_per_maker(l) > 1) {
+      add(kept_outputs(wiring, selection, l - 1).size());
+    }
+    add(selection.inputs[l].size());
+  }
+  return text;
+}
+
+template Scores unit_scores(const train::Model&, const std::vector<float>&);
+template Scores unit_scores(const train::Model&, const std::vector<double>&);
+
+}  // namespace radir::prune

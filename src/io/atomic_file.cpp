@@ -1,13 +1,12 @@
 #include "radir/io/atomic_file.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 
+#include "io/posix_file.h"
 #include "io/system_error.h"
 #include "radir/core/error.h"
 
@@ -35,57 +34,15 @@ void check_replaceable(const std::string& path) {
               ": it is a device or pipe, not a file; give the path of a file");
 }
 
-bool same_file(int descriptor, const std::string& path) {
-  struct stat open_file;
-  struct stat named_file;
-  return ::fstat(descriptor, &open_file) == 0 &&
-         ::stat(path.c_str(), &named_file) == 0 &&
-         open_file.st_dev == named_file.st_dev &&
-         open_file.st_ino == named_file.st_ino;
-}
-
-// Opens the temporary file and takes its lock. Between the opening and the
-// lock another writer may have renamed or removed it; then what we hold is no
-// longer the temporary file and must not be truncated, so we try again.
-int open_locked(const std::string& temporary, const std::string& path) {
-  for (;;) {
-    const int descriptor = ::open(
-        temporary.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (descriptor < 0) throw_file_error("write", path, errno);
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      const int error = errno;
-      ::close(descriptor);
-      RADIR_CHECK(error != EWOULDBLOCK, IoError, "cannot write ", path,
-                  ": another process is writing it (it holds ", temporary,
-                  "); wait for it or choose another path");
-      throw_file_error("lock", temporary, error);
-    }
-    if (same_file(descriptor, temporary)) return descriptor;
-    ::close(descriptor);
-  }
-}
-
-void sync_folder_of(const std::string& path) {
-  std::string folder = std::filesystem::path(path).parent_path().string();
-  if (folder.empty()) folder = ".";
-  const int descriptor =
-      ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) throw_file_error("open the folder", folder, errno);
-  const int status = ::fsync(descriptor);
-  const int error = errno;
-  ::close(descriptor);
-  // Some network file systems cannot sync a folder and say so.
-  if (status != 0 && error != EINVAL && error != ENOTSUP) {
-    throw_file_error("sync the folder", folder, error);
-  }
-}
-
 }  // namespace
 
 AtomicFile::AtomicFile(const std::string& path)
     : path_(follow_link(path)), temporary_(path_ + ".tmp") {
   check_replaceable(path_);
   descriptor_ = open_locked(temporary_, path_);
+  RADIR_CHECK(descriptor_ >= 0, IoError, "cannot write ", path_,
+              ": another process is writing it (it holds ", temporary_,
+              "); wait for it or choose another path");
   if (::ftruncate(descriptor_, 0) != 0) {
     const int error = errno;
     ::close(descriptor_);

@@ -1,11 +1,10 @@
 #include "radir/io/model_file.h"
 
 #include <filesystem>
-#include <limits>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
+#include "io/json_object.h"
+#include "io/network_json.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
 #include "radir/io/safetensors.h"
@@ -52,189 +51,6 @@ std::string name_of(const std::pair<Enum, const char*> (&names)[N],
   return "";
 }
 
-/// A JSON object read key by key; `finish` refuses what nobody asked for.
-class Object {
- public:
-  Object(const Json& json, std::string where)
-      : json_(json), where_(std::move(where)) {
-    RADIR_CHECK(json.is_object(), IoError, where_,
-                " is not an object; the file is not one of ours or damaged");
-  }
-
-  const std::string& where() const { return where_; }
-
-  const Json& at(const char* key) {
-    const auto found = json_.find(key);
-    RADIR_CHECK(found != json_.end(), IoError, where_, ": \"", key,
-                "\" is missing");
-    seen_.insert(key);
-    return *found;
-  }
-
-  Object object(const char* key) { return {at(key), where_ + "." + key}; }
-
-  std::string text(const char* key) {
-    const Json& value = at(key);
-    check_type(value.is_string(), key, "a text");
-    return value.get<std::string>();
-  }
-  bool boolean(const char* key) {
-    const Json& value = at(key);
-    check_type(value.is_boolean(), key, "true or false");
-    return value.get<bool>();
-  }
-  double number(const char* key) {
-    const Json& value = at(key);
-    check_type(value.is_number(), key, "a number");
-    return value.get<double>();
-  }
-  std::optional<double> optional_number(const char* key) {
-    if (at(key).is_null()) return std::nullopt;
-    return number(key);
-  }
-  std::int64_t integer(const char* key) {
-    const Json& value = at(key);
-    check_type(value.is_number_integer(), key, "a whole number");
-    return value.get<std::int64_t>();
-  }
-  std::uint64_t seed(const char* key) {
-    const Json& value = at(key);
-    check_type(value.is_number_unsigned(), key, "a whole number from 0");
-    return value.get<std::uint64_t>();
-  }
-  const Json& array(const char* key) {
-    const Json& value = at(key);
-    check_type(value.is_array(), key, "a list");
-    return value;
-  }
-  std::vector<std::int64_t> integers(const char* key, std::size_t count) {
-    const Json& values = array(key);
-    check_type(values.size() == count, key, "a list of the right length");
-    std::vector<std::int64_t> result;
-    for (const Json& value : values) {
-      check_type(value.is_number_integer(), key, "a list of whole numbers");
-      result.push_back(value.get<std::int64_t>());
-    }
-    return result;
-  }
-  kernels::Pair pair(const char* key) {
-    const auto values = integers(key, 2);
-    return {values[0], values[1]};
-  }
-  /// An object whose content is for others, as text.
-  std::string section(const char* key) {
-    const Json& value = at(key);
-    check_type(value.is_object(), key, "an object");
-    return value.dump();
-  }
-
-  template <typename Enum, std::size_t N>
-  Enum choice(const char* key, const std::pair<Enum, const char*> (&names)[N]) {
-    const std::string value = text(key);
-    for (const auto& [candidate, name] : names) {
-      if (value == name) return candidate;
-    }
-    detail::throw_error<IoError>(where_, ": \"", key, "\" is \"", value,
-                                 "\", which this program does not know");
-  }
-
-  void finish() const {
-    for (const auto& [key, value] : json_.items()) {
-      RADIR_CHECK(seen_.count(key) == 1, IoError, where_, ": \"", key,
-                  "\" is unknown to this program (version ", version(), ")");
-    }
-  }
-
- private:
-  void check_type(bool right, const char* key, const char* wanted) const {
-    RADIR_CHECK(right, IoError, where_, ": \"", key, "\" must be ", wanted,
-                ", but is ", json_.at(key).dump());
-  }
-
-  const Json& json_;
-  std::string where_;
-  std::set<std::string> seen_;
-};
-
-Json to_json(const kernels::Pair& pair) {
-  return Json::array({pair.h, pair.w});
-}
-
-struct LayerWriter {
-  Json operator()(const kernels::Dense& layer) const {
-    return {
-        {"type", "dense"}, {"outputs", layer.outputs}, {"bias", layer.bias}};
-  }
-  Json operator()(const kernels::Conv2d& layer) const {
-    return {{"type", "conv2d"},
-            {"outputs", layer.outputs},
-            {"kernel", to_json(layer.kernel)},
-            {"stride", to_json(layer.stride)},
-            {"padding", to_json(layer.padding)},
-            {"dilation", to_json(layer.dilation)},
-            {"groups", layer.groups},
-            {"bias", layer.bias}};
-  }
-  Json operator()(const kernels::MaxPool2d& layer) const {
-    return {{"type", "max-pool2d"},
-            {"kernel", to_json(layer.kernel)},
-            {"stride", to_json(layer.stride)},
-            {"padding", to_json(layer.padding)}};
-  }
-  Json operator()(const kernels::Relu&) const { return {{"type", "relu"}}; }
-  Json operator()(const kernels::Flatten&) const {
-    return {{"type", "flatten"}};
-  }
-};
-
-kernels::LayerSpec read_layer(Object layer) {
-  const std::string type = layer.text("type");
-  kernels::LayerSpec result;
-  if (type == "dense") {
-    result = kernels::Dense{layer.integer("outputs"), layer.boolean("bias")};
-  } else if (type == "conv2d") {
-    result = kernels::Conv2d{layer.integer("outputs"), layer.pair("kernel"),
-                             layer.pair("stride"),     layer.pair("padding"),
-                             layer.pair("dilation"),   layer.integer("groups"),
-                             layer.boolean("bias")};
-  } else if (type == "max-pool2d") {
-    result = kernels::MaxPool2d{layer.pair("kernel"), layer.pair("stride"),
-                                layer.pair("padding")};
-  } else if (type == "relu") {
-    result = kernels::Relu{};
-  } else if (type == "flatten") {
-    result = kernels::Flatten{};
-  } else {
-    detail::throw_error<IoError>(layer.where(), ": the layer type \"", type,
-                                 "\" is unknown to this program");
-  }
-  layer.finish();
-  return result;
-}
-
-Json to_json(const train::NetworkSpec& network) {
-  Json layers = Json::array();
-  for (const auto& layer : network.layers) {
-    layers.push_back(std::visit(LayerWriter(), layer));
-  }
-  const kernels::Shape& input = network.input;
-  return {{"input", {input.channels, input.height, input.width}},
-          {"layers", std::move(layers)}};
-}
-
-train::NetworkSpec read_network(Object network) {
-  train::NetworkSpec result;
-  const auto input = network.integers("input", 3);
-  result.input = {input[0], input[1], input[2]};
-  for (const Json& layer : network.array("layers")) {
-    result.layers.push_back(
-        read_layer({layer, network.where() + ".layers[" +
-                               std::to_string(result.layers.size()) + "]"}));
-  }
-  network.finish();
-  return result;
-}
-
 Json optional(const std::optional<double>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
@@ -244,6 +60,7 @@ Json to_json(const posterior::Options& options) {
       {"family", name_of(kFamilies, options.family)},
       {"grouping", name_of(kGroupings, options.grouping)},
       {"local_scale", options.local_scale},
+      {"degrees_of_freedom", options.degrees_of_freedom},
       {"global_scale", optional(options.global_scale)},
       {"direction_prior", name_of(kDirectionPriors, options.direction_prior)},
       {"direction_gap", options.direction_gap},
@@ -256,11 +73,12 @@ Json to_json(const posterior::Options& options) {
       {"estimator", name_of(kEstimators, options.estimator)}};
 }
 
-posterior::Options read_posterior(Object json) {
+posterior::Options read_posterior(JsonObject json) {
   posterior::Options options;
   options.family = json.choice("family", kFamilies);
   options.grouping = json.choice("grouping", kGroupings);
   options.local_scale = json.number("local_scale");
+  options.degrees_of_freedom = json.number("degrees_of_freedom");
   options.global_scale = json.optional_number("global_scale");
   options.direction_prior = json.choice("direction_prior", kDirectionPriors);
   options.direction_gap = json.number("direction_gap");
@@ -281,7 +99,7 @@ Json to_json(const train::Likelihood& likelihood) {
           {"prior_rate", likelihood.prior_rate}};
 }
 
-train::Likelihood read_likelihood(Object json) {
+train::Likelihood read_likelihood(JsonObject json) {
   train::Likelihood likelihood;
   likelihood.kind = json.choice("kind", kLikelihoods);
   likelihood.prior_shape = json.number("prior_shape");
@@ -305,7 +123,7 @@ Json to_json(const SavedModel& model) {
   return {
       {"format", kFormatVersion},
       {"program", version()},
-      {"architecture", to_json(model.spec.network)},
+      {"architecture", io::to_json(model.spec.network)},
       {"posterior", std::move(posteriors)},
       {"bias_prior_scale", model.spec.bias_prior_scale},
       {"likelihood", to_json(model.spec.likelihood)},
@@ -318,7 +136,7 @@ Json to_json(const SavedModel& model) {
 }
 
 /// Everything but the numbers; `networks` gets its length.
-SavedModel read_document(Object json) {
+SavedModel read_document(JsonObject json) {
   const std::int64_t format = json.integer("format");
   RADIR_CHECK(format == kFormatVersion, IoError, json.where(),
               ": the model has format ", format, ", but this program (version ",
@@ -370,9 +188,10 @@ SavedModel read_model(const SafetensorsFile& file) {
               ": is a safetensors file, but not a model of radir (its metadata "
               "has no \"",
               kMetadataKey, "\")");
-  const Json json = Json::parse(file.metadata(kMetadataKey), nullptr,
-                                /*allow_exceptions=*/false);
-  SavedModel result = read_document({json, file.name() + ": " + kMetadataKey});
+  const std::string where = file.name() + ": " + kMetadataKey;
+  const Json json =
+      parse_json<Json>(where, file.metadata(kMetadataKey), JsonLimits());
+  SavedModel result = read_document({json, where});
   const train::Model model = checked_model(file.name(), result.spec);
   for (std::size_t i = 0; i < result.networks.size(); ++i) {
     for (const train::ParameterInfo& parameter : model.parameters()) {

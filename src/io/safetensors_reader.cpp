@@ -9,9 +9,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
-#include <set>
+#include <limits>
 
+#include "io/json_object.h"
 #include "io/row_reader.h"
 #include "io/safetensors_format.h"
 #include "io/system_error.h"
@@ -25,8 +25,10 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostDimensions = 32;
-// The header holds objects of objects of arrays, nothing deeper.
-constexpr int kDeepest = 3;
+// The header holds objects of objects of arrays, nothing deeper, and as many
+// tensors as it likes.
+constexpr JsonLimits kHeaderLimits = {3,
+                                      std::numeric_limits<std::size_t>::max()};
 
 std::string_view map_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -74,38 +76,6 @@ std::string_view cut_header(const std::string& file, std::string_view bytes) {
   RADIR_CHECK(!header.empty() && header.front() == '{', IoError, file,
               ": not a safetensors file: the header does not begin with '{'");
   return header;
-}
-
-// Parses JSON and refuses keys that stand twice, which the parser would
-// silently resolve, and nesting no header has.
-Json parse_header(const std::string& file, std::string_view header) {
-  std::vector<std::set<std::string>> keys;
-  const auto check = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    RADIR_CHECK(depth <= kDeepest, IoError, file,
-                ": the header is nested deeper than ", kDeepest, " levels");
-    if (event == Json::parse_event_t::object_start) {
-      keys.emplace_back();
-    } else if (event == Json::parse_event_t::object_end) {
-      keys.pop_back();
-    } else if (event == Json::parse_event_t::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      RADIR_CHECK(keys.back().insert(key).second, IoError, file,
-                  ": the header has the key ", excerpt(key), " twice");
-    }
-    return true;
-  };
-  try {
-    return Json::parse(header.begin(), header.end(), check);
-  } catch (const Json::parse_error& error) {
-    RADIR_CHECK(false, IoError, file,
-                ": the header is not well-formed JSON in UTF-8 (byte ",
-                error.byte, " of the header); the file is damaged");
-  } catch (const Json::out_of_range&) {
-    RADIR_CHECK(false, IoError, file,
-                ": the header holds a number too large for any size; the file "
-                "is damaged");
-  }
-  return {};
 }
 
 std::map<std::string, std::string> read_metadata(const std::string& file,
@@ -285,7 +255,8 @@ void SafetensorsFile::unmap() {
 void SafetensorsFile::read(std::string_view bytes) {
   const std::string_view header = cut_header(name_, bytes);
   const std::string_view data = bytes.substr(kLengthBytes + header.size());
-  const Json entries = parse_header(name_, header);
+  const Json entries =
+      parse_json<Json>(name_ + ": the header", header, kHeaderLimits);
   for (const auto& [key, entry] : entries.items()) {
     if (key == kMetadataKey) {
       metadata_ = read_metadata(name_, entry);

@@ -30,6 +30,7 @@ SavedModel table_model() {
   posterior::Options first;
   first.grouping = posterior::Grouping::Row;
   first.local_scale = 0.5;
+  first.degrees_of_freedom = 4;
   first.global_scale.reset();
   first.direction_prior = posterior::DirectionPrior::MeanDirection;
   first.direction_gap = 0.02;
@@ -82,6 +83,19 @@ TEST(ModelFile, HoldsConvolutionalNetworks) {
   const SavedModel read = read_model(folder / "m");
   EXPECT_EQ(train::Model(read.spec).describe(),
             train::Model(model.spec).describe());
+  EXPECT_EQ(read.networks, model.networks);
+}
+
+TEST(ModelFile, HoldsNetworksWithInputsLeftOut) {
+  const TemporaryFolder folder;
+  SavedModel model;
+  model.spec.network = {{2, 3, 3},
+                        {kernels::Select{{1, 4, 17}}, kernels::Dense{2}}};
+  model.networks = {parameters_of(model.spec, 1)};
+  write_model(folder / "m", model);
+  const SavedModel read = read_model(folder / "m");
+  EXPECT_EQ(std::get<kernels::Select>(read.spec.network.layers[0]).indices,
+            (std::vector<std::int64_t>{1, 4, 17}));
   EXPECT_EQ(read.networks, model.networks);
 }
 
@@ -143,15 +157,26 @@ TEST(ModelFile, ReadingIsStrict) {
   expect_refused([](Json& j) { j["posterior"][1]["learn_prior"] = 1; },
                  "posterior[1]: \"learn_prior\" must be true or false");
   expect_refused([](Json& j) { j["posterior"] = 3; }, "must be a list");
-  expect_refused([](Json& j) { j["architecture"] = 3; }, "is not an object");
+  expect_refused([](Json& j) { j["architecture"] = 3; },
+                 "architecture is not an object, but 3");
+  expect_refused(
+      [](Json& j) {
+        for (int i = 0; i < 40; ++i) j["metrics"] = Json{{"a", j["metrics"]}};
+      },
+      "nested deeper than 32 levels");
+  expect_refused(
+      [](Json& j) {
+        for (int i = 0; i < 1001; ++i) j["data"][std::to_string(i)] = i;
+      },
+      "more than 1000 keys");
   expect_refused(
       [](Json& j) {
         j["architecture"]["input"] = {1, 2};
       },
-      "right length");
+      "[channels, height, width] or [features], but is [1,2]");
   expect_refused(
       [](Json& j) { j["architecture"]["layers"][0]["type"] = "gru"; },
-      "layers[0]: the layer type \"gru\"");
+      "architecture: layer 1: the type \"gru\" is unknown");
   expect_refused([](Json& j) { j["architecture"]["layers"][0]["outputs"] = 0; },
                  "is not possible");
   expect_refused([](Json& j) { j["architecture"]["layers"][0]["outputs"] = 5; },
@@ -176,7 +201,7 @@ TEST(ModelFile, RefusesOtherFiles) {
   text.set_metadata("radir.model", "{");
   const std::string broken = text.bytes();
   expect_error<IoError>([&] { read_model("file", broken); },
-                        "is not an object");
+                        "radir.model is not well-formed JSON");
 }
 
 }  // namespace

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "radir/train/trainer.h"
+
+namespace radir::io {
+
+/// Writes the progress of a training (T: float or double) as one safetensors
+/// file, atomically: whatever happens, the file is the old checkpoint or the
+/// new one. `configuration` is a JSON object, as text, of all that decides the
+/// training: settings, and a fingerprint of the data. Throws ArgumentError when
+/// it is no such object, IoError when the file cannot be written.
+template <typename T>
+void write_checkpoint(const std::string& path,
+                      const train::TrainerProgress<T>& progress,
+                      const std::string& configuration);
+
+/// Reads what write_checkpoint wrote. Throws IoError that says what is wrong:
+/// no checkpoint, a damaged one, a newer format, or one of another
+/// configuration (naming what differs).
+template <typename T>
+train::TrainerProgress<T> read_checkpoint(const std::string& path,
+                                          const std::string& configuration);
+
+/// The same from the bytes of a file; `name` is for messages.
+template <typename T>
+train::TrainerProgress<T> read_checkpoint(const std::string& name,
+                                          std::string_view bytes,
+                                          const std::string& configuration);
+
+}  // namespace radir::io

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace radir::io {
+
+/// The folder of a training run, taken by one process at a time:
+///
+///   config.json                 every setting, written before training
+///   checkpoint*.safetensors     while it is trained, one per network
+///   lock                        while a process works in it
+///   metrics.jsonl, model.safetensors    when it is finished
+class RunFolder {
+ public:
+  /// Makes a folder and takes it. Throws ArgumentError when there is something
+  /// already, saying so if it is an unfinished run; IoError when it cannot be
+  /// made or another process has it.
+  static RunFolder create(const std::string& path);
+  /// Takes a folder in which a run was begun. Throws IoError when none was, or
+  /// another process has it.
+  static RunFolder open(const std::string& path);
+  /// ArgumentError unless create(path) would find nothing in its way.
+  static void check_free(const std::string& path);
+
+  /// Gives the folder back; one that is empty goes.
+  ~RunFolder();
+  RunFolder(RunFolder&& other) noexcept;
+  RunFolder& operator=(RunFolder&&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const;
+  std::string config_file() const;
+  std::string metrics_file() const;
+  std::string model_file() const;
+  /// The checkpoint of the only network, or of the part of the run so named.
+  std::string checkpoint_file(const std::string& part = "") const;
+
+  bool is_finished() const;
+  /// The text of config.json. Throws IoError when it cannot be read.
+  std::string config() const;
+  /// Makes the folder again in case somebody removed it.
+  void restore() const;
+  /// Removes the checkpoints of a finished run.
+  void remove_checkpoints() const;
+  /// Removes a run that has nothing to go on with.
+  void discard_without_checkpoint() const;
+
+ private:
+  RunFolder(std::string path, int lock);
+  static int take(const std::string& path);
+  std::vector<std::string> checkpoints() const;
+
+  std::string path_;
+  int lock_ = -1;
+};
+
+}  // namespace radir::io

@@ -1,0 +1,236 @@
+#include "radir/io/checkpoint.h"
+
+#include <utility>
+#include <vector>
+
+#include "io/json_object.h"
+#include "radir/core/error.h"
+#include "radir/core/version.h"
+#include "radir/io/safetensors.h"
+
+namespace radir::io {
+namespace {
+
+using Json = JsonObject::Json;
+using train::EpochReport;
+using train::TrainerProgress;
+
+constexpr const char* kMetadataKey = "radir.checkpoint";
+/// Raised when a file of the new form would be misread by an older program.
+constexpr std::int64_t kFormatVersion = 1;
+
+/// The numbers of every epoch's report, each a tensor of its own.
+constexpr std::pair<const char*, double EpochReport::*> kColumns[] = {
+    {"history.nll", &EpochReport::nll},
+    {"history.kl", &EpochReport::kl},
+    {"history.kl_weight", &EpochReport::kl_weight},
+    {"history.learning_rate", &EpochReport::learning_rate},
+    {"history.seconds", &EpochReport::seconds}};
+
+/// The parameter-sized arrays.
+template <typename Progress>
+auto arrays_of(Progress& progress) {
+  return std::vector<std::pair<const char*, decltype(&progress.parameters)>>{
+      {"parameters", &progress.state.parameters},
+      {"first_moment", &progress.state.first_moment},
+      {"second_moment", &progress.state.second_moment},
+      {"selected_parameters", &progress.parameters}};
+}
+
+/// The history as tensors: columns of equal length, and the validations apart
+/// because not every epoch has one.
+struct HistoryColumns {
+  std::vector<std::vector<double>> numbers;
+  std::vector<std::int64_t> steps;
+  std::vector<std::uint8_t> selected;
+  std::vector<std::int64_t> validation_epochs;
+  std::vector<double> validation_nll;
+
+  explicit HistoryColumns(const std::vector<EpochReport>& history)
+      : numbers(std::size(kColumns)) {
+    for (const EpochReport& report : history) {
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        numbers[i].push_back(report.*kColumns[i].second);
+      }
+      steps.push_back(report.step);
+      selected.push_back(report.selected ? 1 : 0);
+      if (!report.validation_nll) continue;
+      validation_epochs.push_back(report.epoch);
+      validation_nll.push_back(*report.validation_nll);
+    }
+  }
+
+  void add_to(SafetensorsWriter& writer) const {
+    const auto add = [&writer](const char* name, const auto& values) {
+      writer.add(name, {static_cast<std::int64_t>(values.size())},
+                 values.data());
+    };
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      add(kColumns[i].first, numbers[i]);
+    }
+    add("history.step", steps);
+    add("history.selected", selected);
+    add("history.validation_epoch", validation_epochs);
+    add("history.validation_nll", validation_nll);
+  }
+};
+
+/// Values of a tensor with one dimension, of any length.
+template <typename V>
+std::vector<V> column(const SafetensorsFile& file, const char* name) {
+  return file.values<V>(name, {file.tensor(name).count()});
+}
+
+template <typename V>
+std::vector<V> column(const SafetensorsFile& file, const char* name,
+                      std::size_t length) {
+  return file.values<V>(name, {static_cast<std::int64_t>(length)});
+}
+
+std::vector<EpochReport> read_history(const SafetensorsFile& file) {
+  const auto steps = column<std::int64_t>(file, "history.step");
+  const auto selected =
+      column<std::uint8_t>(file, "history.selected", steps.size());
+  std::vector<EpochReport> history(steps.size());
+  for (std::size_t i = 0; i < history.size(); ++i) {
+    history[i].epoch = static_cast<std::int64_t>(i) + 1;
+    history[i].step = steps[i];
+    history[i].selected = selected[i] != 0;
+  }
+  for (const auto& [name, member] : kColumns) {
+    const auto values = column<double>(file, name, history.size());
+    for (std::size_t i = 0; i < history.size(); ++i) {
+      history[i].*member = values[i];
+    }
+  }
+  const auto epochs = column<std::int64_t>(file, "history.validation_epoch");
+  const auto nll =
+      column<double>(file, "history.validation_nll", epochs.size());
+  for (std::size_t i = 0; i < epochs.size(); ++i) {
+    RADIR_CHECK(
+        epochs[i] >= 1 && epochs[i] <= static_cast<std::int64_t>(steps.size()),
+        IoError, file.name(), ": there is a validation of epoch ", epochs[i],
+        ", but there are ", steps.size(), " epochs; the file is damaged");
+    history[static_cast<std::size_t>(epochs[i] - 1)].validation_nll = nll[i];
+  }
+  return history;
+}
+
+/// The configuration as a caller gives it; the order of its keys says nothing.
+nlohmann::json parse_configuration(const std::string& text) {
+  nlohmann::json json =
+      nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  RADIR_CHECK(json.is_object(), ArgumentError,
+              "checkpoint: the configuration must be a JSON object, but is ",
+              text);
+  return json;
+}
+
+/// Refuses a checkpoint of other settings or data and names the first of them
+/// that differs.
+void check_configuration(const std::string& file, const std::string& there,
+                         const std::string& here) {
+  const nlohmann::json found = parse_configuration(there).flatten();
+  const nlohmann::json wanted = parse_configuration(here).flatten();
+  nlohmann::json all = wanted;
+  all.update(found);
+  for (const auto& [key, value] : all.items()) {
+    const nlohmann::json a = found.value(key, nlohmann::json());
+    const nlohmann::json b = wanted.value(key, nlohmann::json());
+    RADIR_CHECK(a == b, IoError, file,
+                ": this checkpoint belongs to another training: \"",
+                key.substr(1), "\" is ", a.dump(), " there, but ", b.dump(),
+                " here; resume with the settings and the data it was begun ",
+                "with, or remove it to train from the start");
+  }
+}
+
+template <typename T>
+TrainerProgress<T> read_checkpoint(const SafetensorsFile& file,
+                                   const std::string& configuration) {
+  RADIR_CHECK(file.metadata().count(kMetadataKey) == 1, IoError, file.name(),
+              ": is a safetensors file, but not a checkpoint of radir (its "
+              "metadata has no \"",
+              kMetadataKey, "\")");
+  const std::string where = file.name() + ": " + kMetadataKey;
+  const Json document =
+      parse_json<Json>(where, file.metadata(kMetadataKey), {});
+  JsonObject json(document, where);
+  const std::int64_t format = json.integer("format");
+  const std::string program = json.text("program");
+  RADIR_CHECK(format == kFormatVersion, IoError, file.name(),
+              ": the checkpoint has format ", format,
+              ", but this program (version ", version(), ") reads format ",
+              kFormatVersion, "; use the program that wrote it (version ",
+              program, ")");
+  check_configuration(file.name(), json.section("configuration"),
+                      configuration);
+  TrainerProgress<T> progress;
+  progress.state.seed = json.seed("seed");
+  progress.state.step = json.integer("step");
+  progress.selected_epoch = json.integer("selected_epoch");
+  progress.epoch_nll = json.number("epoch_nll");
+  json.finish();
+  const std::int64_t size = file.tensor("parameters").count();
+  for (const auto& [name, values] : arrays_of(progress)) {
+    *values = file.values<T>(name, {size});
+  }
+  progress.history = read_history(file);
+  return progress;
+}
+
+}  // namespace
+
+template <typename T>
+void write_checkpoint(const std::string& path,
+                      const TrainerProgress<T>& progress,
+                      const std::string& configuration) {
+  const Json json = {{"format", kFormatVersion},
+                     {"program", version()},
+                     {"configuration", parse_configuration(configuration)},
+                     {"seed", progress.state.seed},
+                     {"step", progress.state.step},
+                     {"selected_epoch", progress.selected_epoch},
+                     {"epoch_nll", progress.epoch_nll}};
+  const HistoryColumns history(progress.history);
+  SafetensorsWriter writer;
+  writer.set_metadata(kMetadataKey, json.dump());
+  for (const auto& [name, values] : arrays_of(progress)) {
+    writer.add(name, {static_cast<std::int64_t>(values->size())},
+               values->data());
+  }
+  history.add_to(writer);
+  writer.write(path);
+}
+
+template <typename T>
+TrainerProgress<T> read_checkpoint(const std::string& path,
+                                   const std::string& configuration) {
+  return read_checkpoint<T>(SafetensorsFile(path), configuration);
+}
+
+template <typename T>
+TrainerProgress<T> read_checkpoint(const std::string& name,
+                                   std::string_view bytes,
+                                   const std::string& configuration) {
+  return read_checkpoint<T>(SafetensorsFile(name, bytes), configuration);
+}
+
+template void write_checkpoint(const std::string&,
+                               const TrainerProgress<float>&,
+                               const std::string&);
+template void write_checkpoint(const std::string&,
+                               const TrainerProgress<double>&,
+                               const std::string&);
+template TrainerProgress<float> read_checkpoint(const std::string&,
+                                                const std::string&);
+template TrainerProgress<double> read_checkpoint(const std::string&,
+                                                 const std::string&);
+template TrainerProgress<float> read_checkpoint(const std::string&,
+                                                std::string_view,
+                                                const std::string&);
+template TrainerProgress<double> read_checkpoint(const std::string&,
+                                                 std::string_view,
+                                                 const std::string&);
+
+}  // namespace radir::io

@@ -1,0 +1,111 @@
+#include "io/json_object.h"
+
+#include "radir/core/version.h"
+
+namespace radir::io {
+namespace {
+
+/// A whole number that an std::int64_t holds.
+bool is_integer(const JsonObject::Json& value) {
+  if (!value.is_number_unsigned()) return value.is_number_integer();
+  constexpr auto kLargest = std::numeric_limits<std::int64_t>::max();
+  return value.get<std::uint64_t>() <= static_cast<std::uint64_t>(kLargest);
+}
+
+/// The beginning of a value, for messages.
+std::string beginning(const JsonObject::Json& value) {
+  constexpr std::size_t kMost = 60;
+  const std::string text = value.dump(-1, ' ', /*ensure_ascii=*/true);
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
+}  // namespace
+
+JsonObject::JsonObject(const Json& json, std::string where)
+    : json_(json), where_(std::move(where)) {
+  RADIR_CHECK(json.is_object(), IoError, where_, " is not an object, but ",
+              beginning(json));
+}
+
+const JsonObject::Json& JsonObject::at(const char* key) {
+  const auto found = json_.find(key);
+  RADIR_CHECK(found != json_.end(), IoError, where_, ": \"", key,
+              "\" is missing");
+  seen_.insert(key);
+  return *found;
+}
+
+JsonObject JsonObject::object(const char* key) {
+  return {at(key), where_ + "." + key};
+}
+
+std::string JsonObject::text(const char* key) {
+  const Json& value = at(key);
+  check_type(value.is_string(), key, "a text");
+  return value.get<std::string>();
+}
+
+bool JsonObject::boolean(const char* key) {
+  const Json& value = at(key);
+  check_type(value.is_boolean(), key, "true or false");
+  return value.get<bool>();
+}
+
+double JsonObject::number(const char* key) {
+  const Json& value = at(key);
+  check_type(value.is_number(), key, "a number");
+  return value.get<double>();
+}
+
+std::optional<double> JsonObject::optional_number(const char* key) {
+  if (at(key).is_null()) return std::nullopt;
+  return number(key);
+}
+
+std::int64_t JsonObject::integer(const char* key) {
+  const Json& value = at(key);
+  check_type(is_integer(value), key, "a whole number");
+  return value.get<std::int64_t>();
+}
+
+std::uint64_t JsonObject::seed(const char* key) {
+  const Json& value = at(key);
+  check_type(value.is_number_unsigned(), key, "a whole number from 0");
+  return value.get<std::uint64_t>();
+}
+
+const JsonObject::Json& JsonObject::array(const char* key) {
+  const Json& value = at(key);
+  check_type(value.is_array(), key, "a list");
+  return value;
+}
+
+std::vector<std::int64_t> JsonObject::integers(const char* key) {
+  std::vector<std::int64_t> result;
+  for (const Json& value : array(key)) {
+    check_type(is_integer(value), key, "a list of whole numbers");
+    result.push_back(value.get<std::int64_t>());
+  }
+  return result;
+}
+
+std::string JsonObject::section(const char* key) {
+  const Json& value = at(key);
+  check_type(value.is_object(), key, "an object");
+  return value.dump();
+}
+
+void JsonObject::check_type(bool right, const char* key,
+                            const char* wanted) const {
+  RADIR_CHECK(right, IoError, where_, ": \"", key, "\" must be ", wanted,
+              ", but is ", beginning(json_.at(key)));
+}
+
+void JsonObject::finish() const {
+  for (const auto& [key, value] : json_.items()) {
+    RADIR_CHECK(seen_.count(key) == 1, IoError, where_, ": ", excerpt(key),
+                " is unknown to this program (version ", version(), ")");
+  }
+}
+
+}  // namespace radir::io

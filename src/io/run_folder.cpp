@@ -1,0 +1,144 @@
+#include "radir/io/run_folder.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "io/posix_file.h"
+#include "radir/core/error.h"
+#include "radir/io/byte_source.h"
+
+namespace radir::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kConfig = "config.json";
+constexpr const char* kLock = "lock";
+constexpr const char* kCheckpoint = "checkpoint";
+constexpr const char* kTensors = ".safetensors";
+constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 24;
+
+bool exists(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  RADIR_CHECK(!error, IoError, "cannot make the folder ", path, ": ",
+              error.message(), "; choose another place");
+  // "run/" names the same folder as "run", but lies in it.
+  sync_folder_of((fs::path(path) / "").parent_path().string());
+}
+
+/// Checkpoints, and what is left of one whose writing was cut off.
+bool is_checkpoint(const std::string& name) {
+  return name.rfind(kCheckpoint, 0) == 0 &&
+         name.find(kTensors) != std::string::npos;
+}
+
+/// What a process leaves that was killed before it had written config.json.
+bool is_leftover(const std::string& name) {
+  return name == kLock || name == std::string(kConfig) + ".tmp";
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::string path, int lock)
+    : path_(std::move(path)), lock_(lock) {}
+
+RunFolder::RunFolder(RunFolder&& other) noexcept
+    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+
+RunFolder::~RunFolder() {
+  if (lock_ < 0) return;
+  ::unlink(file(kLock).c_str());
+  ::rmdir(path_.c_str());
+  ::close(lock_);
+}
+
+int RunFolder::take(const std::string& path) {
+  const std::string name = (fs::path(path) / kLock).string();
+  const int lock = open_locked(name, name);
+  RADIR_CHECK(lock >= 0, IoError, path, ": another process is training here ",
+              "(it holds ", name, "); wait for it or choose another folder");
+  return lock;
+}
+
+void RunFolder::check_free(const std::string& path) {
+  if (!exists(path)) return;
+  std::error_code error;
+  RADIR_CHECK(fs::is_directory(path, error), ArgumentError, path,
+              ": is there already and is no folder; choose another --out");
+  const RunFolder found(path, -1);
+  RADIR_CHECK(!exists(found.config_file()) || found.is_finished(),
+              ArgumentError, path, ": is there already, an unfinished run; go ",
+              "on with it (--resume ", path, ") or choose another --out");
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    RADIR_CHECK(is_leftover(entry.path().filename().string()), ArgumentError,
+                path, ": is there already; choose another --out");
+  }
+}
+
+RunFolder RunFolder::create(const std::string& path) {
+  check_free(path);
+  make_folder(path);
+  RunFolder folder(path, take(path));
+  check_free(path);  // nobody was faster
+  return folder;
+}
+
+RunFolder RunFolder::open(const std::string& path) {
+  const bool begun = exists(RunFolder(path, -1).config_file());
+  RADIR_CHECK(begun, IoError, path, ": holds no ", kConfig,
+              ", so no run was begun there; start one with --out ", path);
+  return RunFolder(path, take(path));
+}
+
+std::string RunFolder::file(const std::string& name) const {
+  return (fs::path(path_) / name).string();
+}
+
+std::string RunFolder::config_file() const { return file(kConfig); }
+std::string RunFolder::metrics_file() const { return file("metrics.jsonl"); }
+std::string RunFolder::model_file() const { return file("model.safetensors"); }
+
+std::string RunFolder::checkpoint_file(const std::string& part) const {
+  return file(kCheckpoint + (part.empty() ? "" : "-" + part) + kTensors);
+}
+
+bool RunFolder::is_finished() const { return exists(model_file()); }
+
+std::string RunFolder::config() const {
+  return read_all(*open_byte_source(config_file()), kMaxConfigBytes);
+}
+
+void RunFolder::restore() const {
+  if (!exists(path_)) make_folder(path_);
+}
+
+std::vector<std::string> RunFolder::checkpoints() const {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path_, error)) {
+    const std::string name = entry.path().filename().string();
+    if (is_checkpoint(name)) found.push_back(entry.path().string());
+  }
+  return found;
+}
+
+void RunFolder::remove_checkpoints() const {
+  std::error_code error;
+  for (const std::string& path : checkpoints()) fs::remove(path, error);
+}
+
+void RunFolder::discard_without_checkpoint() const {
+  if (is_finished() || !checkpoints().empty()) return;
+  std::error_code error;
+  fs::remove(config_file(), error);
+}
+
+}  // namespace radir::io

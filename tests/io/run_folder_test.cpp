@@ -1,0 +1,124 @@
+#include "radir/io/run_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "radir/core/error.h"
+#include "radir/io/atomic_file.h"
+#include "support/expect_error.h"
+#include "support/temporary_folder.h"
+
+namespace radir::io {
+namespace {
+
+namespace fs = std::filesystem;
+using ::radir::testing::expect_error;
+using ::radir::testing::TemporaryFolder;
+
+TEST(RunFolder, IsTakenByOneAtATime) {
+  const TemporaryFolder place;
+  {
+    const RunFolder first = RunFolder::create(place / "a/run");
+    expect_error<IoError>([&] { RunFolder::create(place / "a/run"); },
+                          "another process is training here");
+    write_file(first.config_file(), "{}");
+    expect_error<IoError>([&] { RunFolder::open(place / "a/run"); },
+                          "another process is training here");
+  }
+  EXPECT_FALSE(fs::exists(place / "a/run/lock"));
+  EXPECT_EQ(RunFolder::open(place / "a/run").config(), "{}");
+}
+
+TEST(RunFolder, ALockThatAKilledProcessLeftIsInNobodysWay) {
+  const TemporaryFolder place;
+  place.write("run/lock", "");
+  place.write("run/config.json.tmp", "{");
+  EXPECT_NO_THROW(RunFolder::create(place / "run"));
+  place.write("run/config.json", "{}");
+  place.write("run/lock", "");
+  EXPECT_NO_THROW(RunFolder::open(place / "run"));
+}
+
+TEST(RunFolder, NothingThatIsThereIsTouched) {
+  const TemporaryFolder place;
+  const auto expect_refused = [&](const char* part) {
+    expect_error<ArgumentError>([&] { RunFolder::check_free(place / "run"); },
+                                part);
+    expect_error<ArgumentError>([&] { RunFolder::create(place / "run"); },
+                                part);
+  };
+  place.write("run", "a file");
+  expect_refused("is no folder");
+  fs::remove(place / "run");
+  place.write("run/notes.txt", "");
+  expect_refused("is there already; choose another");
+  fs::remove(place / "run/notes.txt");
+  place.write("run/config.json", "");
+  place.write("run/checkpoint.safetensors", "");
+  expect_refused("an unfinished run; go on with it (--resume ");
+  place.write("run/model.safetensors", "");
+  expect_refused("is there already; choose another");
+  fs::remove_all(place / "run");
+  fs::create_directory(place / "run");
+  EXPECT_NO_THROW(RunFolder::check_free(place / "run"));
+}
+
+TEST(RunFolder, WithoutAConfigThereIsNothingToOpen) {
+  const TemporaryFolder place;
+  expect_error<IoError>([&] { RunFolder::open(place / "run"); },
+                        "holds no config.json, so no run was begun there");
+  place.write("file", "");
+  expect_error<IoError>([&] { RunFolder::create(place / "file/run"); },
+                        "cannot make the folder");
+}
+
+TEST(RunFolder, RemovesItsCheckpointsAndNothingElse) {
+  const TemporaryFolder place;
+  const RunFolder run = RunFolder::create(place / "run");
+  for (const std::string& path :
+       {run.checkpoint_file(), run.checkpoint_file("2"),
+        run.checkpoint_file("trial-1"), run.checkpoint_file() + ".tmp",
+        run.file("checkpoints.txt"), run.config_file()}) {
+    write_file(path, "x");
+  }
+  EXPECT_TRUE(fs::exists(place / "run/checkpoint.safetensors"));
+  EXPECT_TRUE(fs::exists(place / "run/checkpoint-trial-1.safetensors"));
+  run.discard_without_checkpoint();  // there are some
+  EXPECT_TRUE(fs::exists(run.config_file()));
+  run.remove_checkpoints();
+  EXPECT_FALSE(fs::exists(run.checkpoint_file()));
+  EXPECT_FALSE(fs::exists(run.checkpoint_file("2")));
+  EXPECT_FALSE(fs::exists(run.checkpoint_file("trial-1")));
+  EXPECT_FALSE(fs::exists(run.checkpoint_file() + ".tmp"));
+  EXPECT_TRUE(fs::exists(run.file("checkpoints.txt")));
+  EXPECT_TRUE(fs::exists(run.config_file()));
+}
+
+TEST(RunFolder, ARunWithNothingToGoOnWithCanBeDiscarded) {
+  const TemporaryFolder place;
+  {
+    const RunFolder run = RunFolder::create(place / "run");
+    write_file(run.config_file(), "{}");
+    run.discard_without_checkpoint();
+  }
+  EXPECT_FALSE(fs::exists(place / "run"));
+  const RunFolder run = RunFolder::create(place / "run");
+  write_file(run.config_file(), "{}");
+  write_file(run.model_file(), "x");
+  EXPECT_TRUE(run.is_finished());
+  run.discard_without_checkpoint();
+  EXPECT_TRUE(fs::exists(run.config_file()));
+}
+
+TEST(RunFolder, CanBeMadeAgain) {
+  const TemporaryFolder place;
+  const RunFolder run = RunFolder::create(place / "run");
+  fs::remove_all(place / "run");
+  run.restore();
+  EXPECT_NO_THROW(write_file(run.config_file(), "{}"));
+}
+
+}  // namespace
+}  // namespace radir::io

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace radir::cli {
 
@@ -38,8 +39,15 @@ CLI::App* add_group(CLI::App& parent, const std::string& name,
 
 // One function, and one file in commands/, per top-level command.
 void add_bench(CLI::App& root, Invocation& invocation);
+/// `run` runs the command line made of these words.
+void add_demo(CLI::App& root, Invocation& invocation,
+              std::function<void(const std::vector<std::string>&)> run);
+void add_compress(CLI::App& root, Invocation& invocation);
 void add_evaluate(CLI::App& root, Invocation& invocation);
+void add_export(CLI::App& root, Invocation& invocation);
+void add_inspect(CLI::App& root, Invocation& invocation);
 void add_predict(CLI::App& root, Invocation& invocation);
+void add_prune(CLI::App& root, Invocation& invocation);
 void add_reproduce(CLI::App& root, Invocation& invocation);
 void add_train(CLI::App& root, Invocation& invocation);
 void add_version(CLI::App& root, Invocation& invocation);

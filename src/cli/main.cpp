@@ -1,10 +1,13 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/training_run.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
 #include "radir/io/nearest_name.h"
@@ -18,8 +21,12 @@ constexpr int kBadArgument = 2;
 constexpr int kNumericalFailure = 3;
 constexpr int kFileFailure = 4;
 constexpr int kUnsupported = 5;
+constexpr int kSignal = 128;  // plus its number, as shells do
 
 int exit_code(const std::exception& error) {
+  if (const auto* stopped = dynamic_cast<const StoppedBySignal*>(&error)) {
+    return kSignal + stopped->signal();
+  }
   if (dynamic_cast<const ArgumentError*>(&error)) return kBadArgument;
   if (dynamic_cast<const DomainError*>(&error)) return kBadArgument;
   if (dynamic_cast<const NumericalError*>(&error)) return kNumericalFailure;
@@ -87,24 +94,31 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
       " (see " + full_name(app) + " --help)");
 }
 
-int run(int argc, char** argv) {
+int run(std::vector<std::string> arguments) {
   CLI::App root(
       "Bayesian neural networks with radial and directional posteriors",
       "radir");
   root.set_version_flag("--version", version());
   root.set_help_flag("-h,--help", "Print this help and exit");
-  root.footer("Example:\n  radir reproduce figures --out figures.html");
+  root.footer("Example:\n  radir demo");
   root.allow_extras();  // reject_word() says more than the parser does
   Invocation invocation;
+  add_demo(root, invocation,
+           [](const std::vector<std::string>& words) { run(words); });
   add_train(root, invocation);
   add_predict(root, invocation);
   add_evaluate(root, invocation);
+  add_compress(root, invocation);
+  add_prune(root, invocation);
+  add_inspect(root, invocation);
+  add_export(root, invocation);
   add_reproduce(root, invocation);
   add_bench(root, invocation);
   add_version(root, invocation);
 
   try {
-    root.parse(argc, argv);
+    std::reverse(arguments.begin(), arguments.end());  // as the parser asks
+    root.parse(arguments);
   } catch (const CLI::Success& help_or_version) {
     return root.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
@@ -125,8 +139,10 @@ int run(int argc, char** argv) {
 }  // namespace radir::cli
 
 int main(int argc, char** argv) {
+  // A file that grows beyond `ulimit -f` is then an error with a message.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
-    return radir::cli::run(argc, argv);
+    return radir::cli::run({argv + 1, argv + argc});
   } catch (const std::exception& error) {
     return radir::cli::report_failure(error);
   }

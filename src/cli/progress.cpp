@@ -13,6 +13,12 @@ using std::chrono::duration;
 
 constexpr double kTerminalInterval = 0.1;
 constexpr double kFileInterval = 10;
+/// Seconds in which a resumed run has read what it had done.
+constexpr double kFirstMoments = 0.2;
+/// Back to the start of the line, and wipe it.
+constexpr const char* kWipe = "\r\033[K";
+
+bool is_terminal() { return ::isatty(STDERR_FILENO) != 0; }
 
 }  // namespace
 
@@ -31,30 +37,33 @@ std::string duration_text(double seconds) {
 }
 
 Progress::Progress()
-    : terminal_(::isatty(STDERR_FILENO) != 0),
-      start_(Clock::now()),
-      shown_(start_) {}
+    : terminal_(is_terminal()), start_(Clock::now()), shown_(start_) {}
 
 Progress::~Progress() {
-  if (terminal_) std::cerr << "\r\033[K" << std::flush;
+  if (terminal_) std::cerr << kWipe << std::flush;
 }
 
 void Progress::show(double share, const std::string& text) {
   const Clock::time_point now = Clock::now();
+  if (seconds() < kFirstMoments) done_before_ = share;
   const double interval = terminal_ ? kTerminalInterval : kFileInterval;
   if (duration<double>(now - shown_).count() < interval) return;
   shown_ = now;
   std::string line = text;
-  if (share > 0) {
-    const double left = seconds() * (1 - share) / share;
+  if (share > done_before_) {
+    const double left = seconds() * (1 - share) / (share - done_before_);
     line += ", " + duration_text(left) + " left";
   }
-  std::cerr << (terminal_ ? "\r\033[K" : "") << line << (terminal_ ? "" : "\n")
+  std::cerr << (terminal_ ? kWipe : "") << line << (terminal_ ? "" : "\n")
             << std::flush;
 }
 
 double Progress::seconds() const {
   return duration<double>(Clock::now() - start_).count();
+}
+
+void say(const std::string& sentence) {
+  std::cerr << (is_terminal() ? kWipe : "") + ("radir: " + sentence + "\n");
 }
 
 }  // namespace radir::cli

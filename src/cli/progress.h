@@ -16,7 +16,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   /// Shows `text` and, from the share of the work done (0 to 1), how long the
-  /// rest will take.
+  /// rest will take. What is done in the first moments was done by an earlier
+  /// run and says nothing about the speed of this one.
   void show(double share, const std::string& text);
   double seconds() const;
 
@@ -26,7 +27,11 @@ class Progress {
   bool terminal_;
   Clock::time_point start_;
   Clock::time_point shown_;
+  double done_before_ = 0;
 };
+
+/// A sentence on standard error, on a line of its own.
+void say(const std::string& sentence);
 
 /// "3 s", "12 min", "1 h 05 min".
 std::string duration_text(double seconds);

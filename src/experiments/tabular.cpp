@@ -6,7 +6,9 @@
 #include <limits>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "experiments/fingerprint.h"
 #include "radir/core/error.h"
 #include "radir/train/evaluation.h"
 
@@ -67,11 +69,48 @@ double log_scale(const TableEncoder& encoder) {
   return encoder.is_classification() ? 0 : std::log(encoder.target().scale);
 }
 
+/// All that decides the bits of one network.
+std::string configuration(const TabularSettings& settings,
+                          const EncodedRows& rows, std::int64_t restart) {
+  nlohmann::json json = nlohmann::json::parse(to_json(settings, rows.count));
+  json["network"] = restart + 1;
+  json["data"] = fingerprint(rows);
+  return json.dump();
+}
+
+/// The parameters of one restart, kept in the run if there is one.
+std::vector<float> fit_network(
+    const train::Model& model, const EncodedRows& rows,
+    const TabularSettings& settings, std::int64_t restart,
+    const std::function<bool(const train::EpochReport&)>& on_epoch,
+    ThreadPool* pool, const ResumableRun* run) {
+  train::TrainerOptions options = trainer_options(settings, rows.count);
+  options.seed = restart_seed(settings.seed, restart);
+  if (run == nullptr) {
+    return train::fit<float>(
+               model, rows.view(), options,
+               [&](const train::EpochReport& report,
+                   const train::TrainingState<float>&) {
+                 return on_epoch(report);
+               },
+               pool)
+        .parameters;
+  }
+  const ResumableRun part =
+      settings.restarts == 1 ? *run : run->part(std::to_string(restart + 1));
+  return part
+      .fit(configuration(settings, rows, restart), model, rows.view(), options,
+           on_epoch, pool)
+      .parameters;
+}
+
 double validation_score(const TableEncoder& encoder, const EncodedRows& fit_on,
                         const EncodedRows& score_on,
-                        const TabularSettings& settings) {
+                        const TabularSettings& settings,
+                        const ResumableRun* run) {
   try {
-    const TabularModel fitted = fit_tabular(encoder, fit_on, settings);
+    const TabularModel fitted =
+        fit_tabular(encoder, fit_on, settings, nullptr, nullptr, run);
     return -train::predictive_nll(train::Model(fitted.spec),
                                   fitted.networks.front(), score_on.view(),
                                   kValidationSamples, settings.seed) -
@@ -140,7 +179,8 @@ std::uint64_t restart_seed(std::uint64_t seed, std::int64_t restart) {
 
 TabularModel fit_tabular(const TableEncoder& encoder, const EncodedRows& rows,
                          const TabularSettings& settings,
-                         const TabularCallback& callback, ThreadPool* pool) {
+                         const TabularCallback& callback, ThreadPool* pool,
+                         const ResumableRun* run) {
   TabularModel result;
   result.encoder = encoder;
   result.spec = model_spec(settings, encoder);
@@ -152,17 +192,13 @@ TabularModel fit_tabular(const TableEncoder& encoder, const EncodedRows& rows,
 
   std::mutex one_at_a_time;
   const auto fit_one = [&](std::int64_t restart) {
-    train::TrainerOptions options = trainer_options(settings, rows.count);
-    options.seed = restart_seed(settings.seed, restart);
-    const auto report = [&](const train::EpochReport& epoch,
-                            const train::TrainingState<float>&) {
+    const auto report = [&](const train::EpochReport& epoch) {
       if (!callback) return true;
       const std::lock_guard<std::mutex> lock(one_at_a_time);
       return callback(restart, epoch);
     };
     result.networks[static_cast<std::size_t>(restart)] =
-        train::fit<float>(model, rows.view(), options, report, inner)
-            .parameters;
+        fit_network(model, rows, settings, restart, report, inner, run);
   };
   if (share) {
     pool->run(settings.restarts, fit_one);
@@ -201,7 +237,8 @@ std::vector<TabularTrial> compare_candidates(
     const io::Table& table, const std::string& target, MissingValues missing,
     const std::vector<std::int64_t>& rows,
     const std::vector<TabularSettings>& candidates, ThreadPool* pool,
-    const std::function<void(const TabularTrial&)>& on_trial) {
+    const std::function<void(const TabularTrial&)>& on_trial,
+    const ResumableRun* run) {
   RADIR_CHECK(!candidates.empty(), ArgumentError,
               "compare_candidates: there are no candidates");
   const auto parts = split_rows(rows, candidates.front().seed);
@@ -217,7 +254,10 @@ std::vector<TabularTrial> compare_candidates(
     trial.settings = candidates[static_cast<std::size_t>(i)];
     TabularSettings single = trial.settings;
     single.restarts = 1;
-    trial.log_likelihood = validation_score(encoder, fit_on, score_on, single);
+    std::optional<ResumableRun> part;
+    if (run != nullptr) part = run->part("trial-" + std::to_string(i + 1));
+    trial.log_likelihood = validation_score(encoder, fit_on, score_on, single,
+                                            part ? &*part : nullptr);
     const std::lock_guard<std::mutex> lock(one_at_a_time);
     if (on_trial) on_trial(trial);
   };
@@ -242,36 +282,12 @@ const TabularTrial& best_trial(const std::vector<TabularTrial>& trials) {
   return *best;
 }
 
-std::string to_json(const TabularSettings& settings, std::int64_t rows) {
-  const nlohmann::ordered_json json = {
-      {"hidden", settings.hidden},
-      {"grouping", posterior::to_string(settings.grouping)},
-      {"direction_gap", settings.direction_gap},
-      {"likelihood", train::to_string(settings.noise)},
-      {"epochs", epochs_of(settings, rows)},
-      {"batch", settings.batch},
-      {"learning_rate", settings.learning_rate},
-      {"kl_warmup", settings.kl_warmup},
-      {"restarts", settings.restarts},
-      {"seed", settings.seed}};
-  return json.dump();
-}
-
 std::string fingerprint(const EncodedRows& rows) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  const auto add = [&hash](const void* data, std::size_t size) {
-    const auto* bytes = static_cast<const unsigned char*>(data);
-    for (std::size_t i = 0; i < size; ++i) {
-      hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    }
-  };
-  add(rows.inputs.data(), rows.inputs.size() * sizeof(float));
-  add(rows.targets.data(), rows.targets.size() * sizeof(float));
-  add(rows.labels.data(), rows.labels.size() * sizeof(std::int64_t));
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx",
-                static_cast<unsigned long long>(hash));
-  return text;
+  Fingerprint fingerprint;
+  fingerprint.add(rows.inputs);
+  fingerprint.add(rows.targets);
+  fingerprint.add(rows.labels);
+  return fingerprint.text();
 }
 
 TabularModel read_tabular_model(const std::string& path) {

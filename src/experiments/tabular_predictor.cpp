@@ -19,7 +19,6 @@ constexpr std::int64_t kRowsPerTask = 16;
 
 constexpr std::array<int, 4> kLevels = {50, 80, 90, 95};  // per cent
 constexpr std::size_t kCalibrationQuantiles = 19;         // 0.05 ... 0.95
-constexpr std::size_t kConfidenceBins = 15;
 constexpr double kHalfLogTwoPi = 0.91893853320467274178;
 
 double calibration_quantile(std::size_t i) {
@@ -204,9 +203,7 @@ double TabularPredictor::published_estimator(const EncodedRows& rows) {
 }
 
 TabularScores::TabularScores(const TableEncoder& encoder)
-    : encoder_(encoder),
-      below_(kCalibrationQuantiles),
-      bins_(kConfidenceBins) {}
+    : encoder_(encoder), below_(kCalibrationQuantiles) {}
 
 void TabularScores::add(TabularPredictor& predictor, const EncodedRows& rows) {
   if (encoder_.is_classification()) {
@@ -267,30 +264,15 @@ void TabularScores::add_classes(TabularPredictor& predictor,
                              predictions[static_cast<std::size_t>(row)] = p;
                            });
   for (std::size_t row = 0; row < predictions.size(); ++row) {
-    const ClassPrediction& p = predictions[row];
-    const auto label = static_cast<std::size_t>(rows.labels[row]);
-    const auto likely = static_cast<std::size_t>(p.most_likely());
-    const bool correct = likely == label;
-    sums_["log_likelihood"] += std::log(p.probabilities[label]);
-    sums_["error"] += correct ? 0 : 1;
-    for (std::size_t c = 0; c < p.probabilities.size(); ++c) {
-      const double miss = p.probabilities[c] - (c == label ? 1 : 0);
-      sums_["brier"] += miss * miss;
-    }
-    const double confidence = p.probabilities[likely];
-    Bin& bin = bins_[std::min(
-        kConfidenceBins - 1,
-        static_cast<std::size_t>(confidence * double{kConfidenceBins}))];
-    bin.confidence += confidence;
-    bin.correct += correct ? 1 : 0;
-    ++bin.count;
+    classes_.add(predictions[row], rows.labels[row]);
   }
 }
 
 std::vector<std::pair<std::string, double>> TabularScores::metrics() const {
   RADIR_CHECK(count_ > 0, ArgumentError,
               "there are no rows to evaluate the model on");
-  return encoder_.is_classification() ? class_metrics() : regression_metrics();
+  return encoder_.is_classification() ? classes_.metrics()
+                                      : regression_metrics();
 }
 
 std::vector<std::pair<std::string, double>> TabularScores::regression_metrics()
@@ -318,21 +300,6 @@ std::vector<std::pair<std::string, double>> TabularScores::regression_metrics()
   result.emplace_back("calibration_error",
                       error / static_cast<double>(below_.size()));
   return result;
-}
-
-std::vector<std::pair<std::string, double>> TabularScores::class_metrics()
-    const {
-  const double count = static_cast<double>(count_);
-  const double log_likelihood = sums_.at("log_likelihood") / count;
-  double ece = 0;
-  for (const Bin& bin : bins_) {
-    ece += std::abs(bin.correct - bin.confidence) / count;
-  }
-  return {{"log_likelihood", log_likelihood},
-          {"nll", -log_likelihood},
-          {"error", sums_.at("error") / count},
-          {"brier", sums_.at("brier") / count},
-          {"ece", ece}};
 }
 
 }  // namespace radir::experiments

@@ -41,13 +41,13 @@ class TemporaryFolder {
 
 }  // namespace
 
-ProgramResult run_program(const std::string& arguments,
-                          const std::string& file) {
+ProgramResult run_program(const std::string& arguments, const std::string& file,
+                          const std::string& before) {
   const TemporaryFolder logs;
   const TemporaryFolder work;
   const fs::path out = logs.path() / "out";
   const fs::path err = logs.path() / "err";
-  const std::string command = "cd '" + work.path().string() +
+  const std::string command = before + " && cd '" + work.path().string() +
                               "' && '" RADIR_PROGRAM "' " + arguments + " >'" +
                               out.string() + "' 2>'" + err.string() + "'";
   const int status = std::system(command.c_str());

@@ -13,8 +13,10 @@ struct ProgramResult {
 };
 
 /// Runs the built `radir` with these arguments (as in a shell) in an empty
-/// folder, which is gone afterwards; `file` is read from there.
+/// folder, which is gone afterwards; `file` is read from there. `before` is a
+/// shell command that goes first, such as "ulimit -f 10".
 ProgramResult run_program(const std::string& arguments,
-                          const std::string& file = "");
+                          const std::string& file = "",
+                          const std::string& before = "true");
 
 }  // namespace radir::testing

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "radir/core/thread_pool.h"
+#include "radir/experiments/resumable_run.h"
 #include "radir/experiments/tabular_encoder.h"
 #include "radir/io/model_file.h"
 #include "radir/train/trainer.h"
@@ -62,11 +63,14 @@ using TabularCallback =
 
 /// Fits `settings.restarts` networks, several at a time where there is a pool.
 /// The callback comes from any thread, one call at a time. The result depends
-/// on the seed alone, not on the number of threads.
+/// on the seed alone, not on the number of threads. With a run, the networks
+/// are parts of it, "1", "2", ..., or a single one the run itself, and the
+/// exceptions are those of ResumableRun::fit too.
 TabularModel fit_tabular(const TableEncoder& encoder, const EncodedRows& rows,
                          const TabularSettings& settings,
                          const TabularCallback& callback = nullptr,
-                         ThreadPool* pool = nullptr);
+                         ThreadPool* pool = nullptr,
+                         const ResumableRun* run = nullptr);
 
 /// One candidate of a search and how it did.
 struct TabularTrial {
@@ -84,19 +88,25 @@ std::vector<TabularSettings> tuning_candidates(const TabularSettings& base,
 
 /// Fits every candidate to four fifths of `rows` of the table (its own encoder
 /// fitted on them too) and scores it on the last fifth, in parallel.
-/// `on_trial` is called after each, one call at a time.
+/// `on_trial` is called after each, one call at a time. With a run, the
+/// candidates are its parts "trial-1", "trial-2", ...
 std::vector<TabularTrial> compare_candidates(
     const io::Table& table, const std::string& target, MissingValues missing,
     const std::vector<std::int64_t>& rows,
     const std::vector<TabularSettings>& candidates, ThreadPool* pool = nullptr,
-    const std::function<void(const TabularTrial&)>& on_trial = nullptr);
+    const std::function<void(const TabularTrial&)>& on_trial = nullptr,
+    const ResumableRun* run = nullptr);
 
 /// The trial with the highest log-likelihood. Throws NumericalError when all
 /// failed.
 const TabularTrial& best_trial(const std::vector<TabularTrial>& trials);
 
+/// The settings as a JSON object, as they are.
+std::string to_json(const TabularSettings& settings);
 /// The settings as a JSON object, every one resolved.
 std::string to_json(const TabularSettings& settings, std::int64_t rows);
+/// From to_json(settings). Throws IoError when it is none of those.
+TabularSettings settings_from_json(const std::string& text);
 
 /// "3f2a9c0d11e5b7aa": tells tables apart (FNV-1a of the encoded numbers).
 std::string fingerprint(const EncodedRows& rows);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "radir/core/thread_pool.h"
+#include "radir/experiments/class_scores.h"
 #include "radir/experiments/tabular.h"
 #include "radir/experiments/tabular_mixture.h"
 
@@ -67,27 +68,19 @@ class TabularScores {
   /// coverage_50, _80, _90, _95 and width_50 ... (central intervals: share of
   /// rows inside, mean width) and calibration_error (mean over p = 0.05 ...
   /// 0.95 of | share of rows below the p-quantile - p |). Categorical target:
-  /// log_likelihood, nll, error, brier (sum over classes) and ece (15 equal
-  /// bins of the highest probability). Throws ArgumentError without rows.
+  /// those of ClassScores. Throws ArgumentError without rows.
   std::vector<std::pair<std::string, double>> metrics() const;
 
  private:
   void add_regression(TabularPredictor& predictor, const EncodedRows& rows);
   void add_classes(TabularPredictor& predictor, const EncodedRows& rows);
   std::vector<std::pair<std::string, double>> regression_metrics() const;
-  std::vector<std::pair<std::string, double>> class_metrics() const;
-
-  struct Bin {
-    double confidence = 0;
-    double correct = 0;
-    std::int64_t count = 0;
-  };
 
   const TableEncoder& encoder_;
   std::int64_t count_ = 0;
   std::map<std::string, double> sums_;
   std::vector<std::int64_t> below_;  // rows below each calibration quantile
-  std::vector<Bin> bins_;
+  ClassScores classes_;
 };
 
 }  // namespace radir::experiments

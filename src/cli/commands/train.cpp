@@ -9,11 +9,13 @@
 
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/training_run.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
 #include "radir/experiments/tabular.h"
 #include "radir/experiments/tabular_source.h"
 #include "radir/io/atomic_file.h"
+#include "radir/io/model_file.h"
 
 namespace radir::cli {
 namespace {
@@ -21,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using experiments::EncodedRows;
 using experiments::MissingValues;
+using experiments::ResumableRun;
 using experiments::TableEncoder;
 using experiments::TabularModel;
 using experiments::TabularSettings;
@@ -28,33 +31,51 @@ using experiments::TabularTrial;
 using train::Likelihood;
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kCommand = "train";
+
+const std::map<std::string, MissingValues> kMissing = {
+    {"refuse", MissingValues::Refuse},
+    {"mean", MissingValues::Mean},
+    {"drop", MissingValues::Drop}};
+
+/// What is asked for; with it a run can be gone on with anywhere.
 struct TrainOptions {
   std::string table;
   std::string target;
-  std::string out;
   std::vector<std::string> categorical;
   MissingValues missing = MissingValues::Refuse;
   bool tune = false;
   TabularSettings settings;
 };
 
-/// A name for the run that is not taken: TABLE-run, TABLE-run-2, ...
-std::string free_run_name(const std::string& table) {
-  std::string stem = fs::path(table).filename().string();
-  stem = stem.substr(0, stem.find_first_of(".:"));
-  if (stem.empty()) stem = "table";
-  const std::string name = stem + "-run";
-  std::string candidate = name;
-  for (int i = 2; fs::exists(candidate); ++i) {
-    candidate = name + "-" + std::to_string(i);
-  }
-  return candidate;
+Json to_json(const TrainOptions& options) {
+  std::error_code error;
+  const bool is_file = fs::exists(options.table, error);
+  return {
+      {"name", kCommand},
+      {"table", is_file ? fs::absolute(options.table).string() : options.table},
+      {"target", options.target},
+      {"categorical", options.categorical},
+      {"missing", experiments::to_string(options.missing)},
+      {"tune", options.tune},
+      {"settings", Json::parse(experiments::to_json(options.settings))}};
 }
 
-void check_out(const std::string& out) {
-  std::error_code error;
-  RADIR_CHECK(!fs::exists(out, error) || fs::is_empty(out, error),
-              ArgumentError, out, ": is there already; choose another --out");
+TrainOptions options_from_json(const std::string& file, const Json& json) {
+  TrainOptions options;
+  try {
+    json.at("table").get_to(options.table);
+    json.at("target").get_to(options.target);
+    json.at("categorical").get_to(options.categorical);
+    options.missing = kMissing.at(json.at("missing").get<std::string>());
+    json.at("tune").get_to(options.tune);
+    options.settings =
+        experiments::settings_from_json(json.at("settings").dump());
+  } catch (const std::exception& error) {
+    detail::throw_error<IoError>(file, ": does not say what was asked for (",
+                                 error.what(), "); the file is damaged");
+  }
+  return options;
 }
 
 /// One line per report, of some two hundred per network.
@@ -110,7 +131,8 @@ Json to_json(const std::vector<TabularTrial>& trials, std::int64_t rows) {
 
 std::vector<TabularTrial> tune(const io::Table& table,
                                const TrainOptions& options,
-                               const TableEncoder& encoder, ThreadPool& pool) {
+                               const TableEncoder& encoder, ThreadPool& pool,
+                               const ResumableRun& run) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(table.rows()));
   std::iota(rows.begin(), rows.end(), 0);
   const auto candidates = experiments::tuning_candidates(
@@ -125,12 +147,13 @@ std::vector<TabularTrial> tune(const io::Table& table,
             static_cast<double>(done) / static_cast<double>(candidates.size()),
             "tuning: " + std::to_string(done) + " of " +
                 std::to_string(candidates.size()) + " candidates");
-      });
+      },
+      &run);
 }
 
 TabularModel fit(const TableEncoder& encoder, const EncodedRows& rows,
                  const TabularSettings& settings, ThreadPool& pool,
-                 History& history) {
+                 History& history, const ResumableRun& run) {
   const std::int64_t epochs = experiments::epochs_of(settings, rows.count);
   const double total = static_cast<double>(epochs * settings.restarts);
   Progress progress;
@@ -149,126 +172,181 @@ TabularModel fit(const TableEncoder& encoder, const EncodedRows& rows,
         progress.show(static_cast<double>(done) / total, text);
         return true;
       },
-      &pool);
+      &pool, &run);
 }
 
-/// The folder appears with all its files or, but for a crash, not at all.
-void write_run(const std::string& out, const Json& config,
-               const History& history, const io::SavedModel& model) {
-  std::error_code error;
-  fs::create_directories(out, error);
-  RADIR_CHECK(!error, IoError, "cannot make the folder ", out, ": ",
-              error.message());
-  const fs::path folder(out);
-  io::write_file((folder / "config.json").string(), config.dump(2) + "\n");
-  io::write_file((folder / "metrics.jsonl").string(), history.lines());
-  io::write_model((folder / "model.safetensors").string(), model);
-}
-
-io::Table read(const TrainOptions& options, std::uint64_t seed) {
+io::Table read(const TrainOptions& options) {
   io::TableOptions table_options;
   for (const std::string& name : options.categorical) {
     table_options.types[name] = io::ColumnType::Categorical;
   }
-  io::Table table =
-      experiments::read_source(options.table, table_options, seed);
+  io::Table table = experiments::read_source(options.table, table_options,
+                                             options.settings.seed);
   for (const std::string& name : options.categorical) table.column_index(name);
   return table;
 }
 
-void say(const std::string& sentence) {
-  std::cerr << "radir: " << sentence << "\n";
+/// A table made ready for training.
+struct Problem {
+  std::optional<io::Table> table;
+  TableEncoder encoder;
+  EncodedRows rows;
+  Json data;  ///< what is said of it in config.json and in the model
+};
+
+Problem load(const TrainOptions& options) {
+  Problem problem;
+  problem.table = read(options);
+  problem.encoder =
+      TableEncoder::fit(*problem.table, options.target, options.missing);
+  for (const std::string& note : problem.encoder.notes()) say(note);
+  problem.rows = problem.encoder.encode(*problem.table, true);
+  problem.data = {{"source", options.table},
+                  {"target", options.target},
+                  {"rows", problem.rows.count},
+                  {"inputs", problem.encoder.input_size()},
+                  {"fingerprint", experiments::fingerprint(problem.rows)}};
+  return problem;
 }
 
-void train_table(TrainOptions options, const CommonOptions& common) {
-  if (options.out.empty()) options.out = free_run_name(options.table);
-  check_out(options.out);
-  options.settings.seed = common.seed;
-  ThreadPool pool(common.threads);
-
-  std::optional<io::Table> table = read(options, common.seed);
-  const TableEncoder encoder =
-      TableEncoder::fit(*table, options.target, options.missing);
-  for (const std::string& note : encoder.notes()) say(note);
-  const EncodedRows rows = encoder.encode(*table, true);
-  std::vector<TabularTrial> trials;
-  TabularSettings settings = options.settings;
-  if (options.tune) {
-    trials = tune(*table, options, encoder, pool);
-    settings = experiments::best_trial(trials).settings;
-  }
-  table.reset();  // only its encoded form is needed from here on
-
-  History history(experiments::epochs_of(settings, rows.count));
-  const TabularModel model = fit(encoder, rows, settings, pool, history);
-
-  Json config = Json::parse(experiments::to_json(settings, rows.count));
-  if (encoder.is_classification()) {
+/// Every setting, resolved.
+Json resolved(const TrainOptions& options, const TabularSettings& settings,
+              const Problem& problem) {
+  Json config = Json::parse(experiments::to_json(settings, problem.rows.count));
+  if (problem.encoder.is_classification()) {
     config["likelihood"] = train::to_string(Likelihood::Kind::Categorical);
   }
   config["missing"] = experiments::to_string(options.missing);
   config["tuned"] = options.tune;
-  if (options.tune) config["trials"] = to_json(trials, rows.count);
-  const Json data = {{"source", options.table},
-                     {"target", options.target},
-                     {"rows", rows.count},
-                     {"inputs", encoder.input_size()},
-                     {"fingerprint", experiments::fingerprint(rows)}};
-  const Json metrics = {{"networks", history.final_losses()}};
-  io::SavedModel saved;
-  saved.spec = model.spec;
-  saved.networks = model.networks;
-  saved.seed = common.seed;
-  saved.preprocessing = encoder.to_json();
-  saved.training = config.dump();
-  saved.metrics = metrics.dump();
-  saved.data = data.dump();
-  config["data"] = data;
-  config["program"] = version();
-  write_run(options.out, config, history, saved);
+  return config;
+}
 
-  if (common.json) {
+/// config.json: the settings, and all that is needed to go on with the run.
+Json run_config(Json settings, const TrainOptions& options,
+                const Problem& problem) {
+  settings["data"] = problem.data;
+  settings["program"] = version();
+  settings["command"] = to_json(options);
+  return settings;
+}
+
+void print(const std::string& run, const Json& config, const Json& metrics,
+           bool as_json) {
+  if (as_json) {
     const Json document = {
-        {"run", options.out}, {"config", config}, {"metrics", metrics}};
+        {"run", run}, {"config", config}, {"metrics", metrics}};
     std::cout << document.dump(2) << "\n";
     return;
   }
-  const Json& losses = metrics["networks"][0];
-  std::cout << "run         " << options.out << "\n"
-            << "rows        " << rows.count << "\n"
-            << "inputs      " << encoder.input_size() << "\n"
-            << "target      " << options.target << " ("
-            << config["likelihood"].get<std::string>() << ")\n"
-            << "nll         " << losses["nll"] << " nats per row\n"
-            << "kl          " << losses["kl"] << " nats per row\n";
+  const Json& data = config.at("data");
+  const Json& losses = metrics.at("networks").at(0);
+  std::cout << "run         " << run << "\n"
+            << "rows        " << data.at("rows") << "\n"
+            << "inputs      " << data.at("inputs") << "\n"
+            << "target      " << data.at("target").get<std::string>() << " ("
+            << config.at("likelihood").get<std::string>() << ")\n"
+            << "nll         " << losses.at("nll") << " nats per row\n"
+            << "kl          " << losses.at("kl") << " nats per row\n";
+}
+
+/// Trains from wherever the run has come to, and finishes it.
+void train_run(const TrainOptions& options, Problem problem,
+               const io::RunFolder& folder, const RunOptions& run_options,
+               const CommonOptions& common) {
+  ThreadPool pool(common.threads);
+  std::vector<TabularTrial> trials;
+  TabularSettings settings = options.settings;
+  std::optional<History> history;
+  std::optional<TabularModel> model;
+  train_in(folder, kCommand, run_options, [&](const ResumableRun& run) {
+    if (options.tune) {
+      trials = tune(*problem.table, options, problem.encoder, pool, run);
+      settings = experiments::best_trial(trials).settings;
+    }
+    problem.table.reset();  // only its encoded form is needed from here on
+    history.emplace(experiments::epochs_of(settings, problem.rows.count));
+    model = fit(problem.encoder, problem.rows, settings, pool, *history, run);
+  });
+
+  Json config = resolved(options, settings, problem);
+  if (options.tune) config["trials"] = to_json(trials, problem.rows.count);
+  const Json metrics = {{"networks", history->final_losses()}};
+  io::SavedModel saved;
+  saved.spec = model->spec;
+  saved.networks = model->networks;
+  saved.seed = options.settings.seed;
+  saved.preprocessing = problem.encoder.to_json();
+  saved.training = config.dump();
+  saved.metrics = metrics.dump();
+  saved.data = problem.data.dump();
+  config = run_config(std::move(config), options, problem);
+  finish_run(folder, kCommand, config, history->lines(),
+             [&] { io::write_model(folder.model_file(), saved); });
+  print(folder.path(), config, metrics, common.json);
+}
+
+void begin(TrainOptions options, RunOptions run, const CommonOptions& common) {
+  RADIR_CHECK(!options.table.empty() && !options.target.empty(), ArgumentError,
+              "a table and its --target are required (or --resume RUN)");
+  if (run.out.empty()) run.out = free_run_name(options.table);
+  io::RunFolder::check_free(run.out);
+  options.settings.seed = common.seed;
+  Problem problem = load(options);
+  // Settings that make no sense are refused before there is a folder.
+  train::Model(experiments::model_spec(options.settings, problem.encoder));
+  const Json config = run_config(resolved(options, options.settings, problem),
+                                 options, problem);
+  const io::RunFolder folder = io::RunFolder::create(run.out);
+  io::write_file(folder.config_file(), config.dump(2) + "\n");
+  train_run(options, std::move(problem), folder, run, common);
+}
+
+void resume(const RunOptions& run, const CommonOptions& common) {
+  const io::RunFolder folder = io::RunFolder::open(run.resume);
+  const Json config = read_run_config(folder, kCommand);
+  if (folder.is_finished()) {
+    say(run.resume + ": is finished, there is nothing to go on with");
+    folder.remove_checkpoints();
+    const io::SavedModel model = io::read_model(folder.model_file());
+    print(run.resume, config, Json::parse(model.metrics), common.json);
+    return;
+  }
+  const TrainOptions options =
+      options_from_json(folder.config_file(), config.at("command"));
+  Problem problem = load(options);
+  const Json began_on = config.value("data", Json::object());
+  RADIR_CHECK(began_on.value("fingerprint", "") == problem.data["fingerprint"],
+              IoError, options.table, ": has changed since the run was begun; ",
+              "give it back its content or start a new run");
+  problem.data = began_on;
+  train_run(options, std::move(problem), folder, run, common);
 }
 
 }  // namespace
 
 void add_train(CLI::App& root, Invocation& invocation) {
   const auto options = std::make_shared<TrainOptions>();
+  const auto run = std::make_shared<RunOptions>();
   CLI::App* command =
       add_command(root, invocation,
-                  {"train", "Fit a Bayesian network to a table",
+                  {kCommand, "Fit a Bayesian network to a table",
                    "radir train houses.csv --target price --out houses-run"},
-                  [options](const CommonOptions& common) {
-                    train_table(*options, common);
+                  [options, run, &root](const CommonOptions& common) {
+                    if (run->resume.empty())
+                      return begin(*options, *run, common);
+                    check_resume_options(*root.get_subcommand(kCommand));
+                    resume(*run, common);
                   });
   command
       ->add_option("table", options->table,
                    "A text table (plain or gzip), a folder in the UCI layout, "
                    "or builtin:robot-arm")
-      ->type_name("TABLE")
-      ->required();
+      ->type_name("TABLE");
   command
       ->add_option("--target", options->target,
                    "The column to predict; a column of texts means classes")
-      ->type_name("COLUMN")
-      ->required();
-  command
-      ->add_option("--out", options->out,
-                   "The run's folder (default: named after the table)")
-      ->type_name("RUN");
+      ->type_name("COLUMN");
+  add_run_options(*command, *run);
   TabularSettings& settings = options->settings;
   command->add_option("--hidden", settings.hidden, "Units of each hidden layer")
       ->delimiter(',')
@@ -323,11 +401,7 @@ void add_train(CLI::App& root, Invocation& invocation) {
   command
       ->add_option("--missing", options->missing,
                    "Missing values: refuse, mean (fill in) or drop (the row)")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, MissingValues>{
-                                              {"refuse", MissingValues::Refuse},
-                                              {"mean", MissingValues::Mean},
-                                              {"drop", MissingValues::Drop}})
-                      .description(""))
+      ->transform(CLI::CheckedTransformer(kMissing).description(""))
       ->type_name("WHAT");
   command
       ->add_option("--categorical", options->categorical,

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "radir/core/thread_pool.h"
+#include "radir/experiments/images.h"
+#include "radir/experiments/resumable_run.h"
+#include "radir/prune/cost.h"
+#include "radir/prune/shrink.h"
+
+namespace radir::experiments {
+
+/// Everything that decides how an image classifier is trained and shrunk.
+struct CompressSettings {
+  std::string network_name;  ///< for reports
+  train::NetworkSpec network;
+
+  // The prior (posterior::Options).
+  double local_scale = 0.01;
+  double global_scale = 1e-3;
+  double direction_gap = 0.03;
+  /// How hard the prior presses: degrees of freedom of the radii's half-t
+  /// prior, for 60,000 training images (in proportion for more or fewer), in
+  /// the layer whose units cost least; others get more by the power 2/3 of the
+  /// ratio of the costs of a unit.
+  double pressure = 20;
+
+  /// Passes over the images in which units are removed, and between removals.
+  std::int64_t epochs = 60;
+  std::int64_t prune_every = 3;
+  /// Passes after the last removal, with the posterior of the survivors.
+  std::int64_t fine_tune_epochs = 40;
+  /// Passes after that in which the means alone are trained; 0: none.
+  std::int64_t mean_epochs = 0;
+  std::int64_t batch = 100;
+  /// Training images are shifted at random by up to so many pixels in both
+  /// directions; 0: not at all, as in the article.
+  std::int64_t shift = 1;
+  double learning_rate = 1e-3;
+  double radius_rate = 40;  ///< train::StepSettings::radius_rate
+  /// Share of the pruning epochs over which the weight of the KL term rises.
+  double kl_warmup = 0.3;
+
+  // Budgets, for the network after the automatic choice. The shares of units
+  // that meet them are found on images kept out of the training.
+  std::optional<std::int64_t> max_flops;
+  std::optional<std::int64_t> max_parameters;
+  std::optional<double> max_error;
+
+  /// Draws of the weights behind the figures of a Bayesian network.
+  std::int64_t samples = 50;
+  std::uint64_t seed = 0;
+};
+
+/// Throws ArgumentError that names the first setting that makes no sense.
+void check(const CompressSettings& settings);
+
+/// The settings as a JSON object, every one resolved.
+std::string to_json(const CompressSettings& settings);
+
+/// What to_json wrote, without the network. Throws IoError when something is
+/// missing or of another type.
+CompressSettings compress_settings_from_json(const std::string& text);
+
+/// The Bayesian network the settings ask for: double grouping, rows only where
+/// a layer has a single input channel.
+train::ModelSpec model_spec(const CompressSettings& settings,
+                            std::int64_t images);
+
+/// What is known of one network, all errors as fractions.
+struct NetworkFigures {
+  std::string architecture;  ///< "4-7-110-66"
+  prune::Cost cost;
+  double train_error = 0;  ///< of the mean weights
+  double test_error = 0;
+  double test_nll = 0;
+  /// Of the mixture over draws of the weights.
+  double bayes_test_error = 0;
+  double bayes_test_nll = 0;
+  double bayes_test_ece = 0;
+  double microseconds_per_image = 0;  ///< mean weights, one thread
+};
+
+/// One removal of units in the course of training.
+struct Removal {
+  std::int64_t epoch = 0;
+  std::string architecture;  ///< afterwards
+  std::int64_t flops = 0;
+  std::int64_t parameters = 0;
+  double nll = 0;  ///< of the epoch before it, nats per image
+  double kl = 0;
+  /// Share of the training images (10,000 at most) that the mean weights put
+  /// in a wrong class, before and after.
+  double train_error_before = 0;
+  double train_error = 0;
+  std::vector<double> thresholds;  ///< per layer with weights
+};
+
+/// One point of the curve of error against size.
+struct SizePoint {
+  double share = 0;  ///< of the units of every layer that are gone
+  std::int64_t flops = 0;
+  std::int64_t parameters = 0;
+  double error = 0;  ///< on images kept out of the training, as a fraction
+  std::string architecture;
+};
+
+/// The first point of a curve that meets the budgets of the settings; with an
+/// error budget alone, the last one. Throws ArgumentError when none does.
+std::size_t choose(const std::vector<SizePoint>& curve,
+                   const CompressSettings& settings);
+
+struct CompressResult {
+  NetworkFigures unpruned;  ///< before the first removal
+  NetworkFigures pruned;    ///< after the last
+  std::optional<NetworkFigures> fine_tuned;
+  std::optional<NetworkFigures> mean_tuned;
+  std::vector<Removal> removals;
+  std::vector<SizePoint> curve;  ///< where there is a budget
+
+  /// The Bayesian network that came out, and the one of plain numbers: the
+  /// means, or what became of them where these were trained on.
+  train::ModelSpec spec;
+  std::vector<float> parameters;
+  train::PlainNetwork<float> plain;
+  /// Largest difference of outputs between the masked and the shrunk network,
+  /// relative to the largest output, over all removals.
+  double masked_difference = 0;
+  double seconds = 0;
+
+  /// What `plain` is: the last of the figures above.
+  const NetworkFigures& final_figures() const;
+};
+
+/// Told of every epoch: share of the work done, and a line about it.
+using CompressProgress = std::function<void(double share, const std::string&)>;
+
+/// Trains, removes units on the way, shrinks and fine-tunes. With `run` it can
+/// be stopped and gone on with. Throws ArgumentError when settings make no
+/// sense or images do not fit the network, or when no network meets a budget
+/// (naming the nearest).
+CompressResult compress(const ImageSplit& images,
+                        const CompressSettings& settings,
+                        const CompressProgress& progress = nullptr,
+                        ThreadPool* pool = nullptr,
+                        const ResumableRun* run = nullptr);
+
+/// Lists of JSON objects.
+std::string to_json(const std::vector<Removal>& removals);
+std::string to_json(const std::vector<SizePoint>& curve);
+
+/// The figures as a JSON object: architecture, flops, parameters, test_error,
+/// and so on, with a list of layers.
+std::string to_json(const NetworkFigures& figures);
+
+}  // namespace radir::experiments

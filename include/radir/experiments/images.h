@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "radir/core/thread_pool.h"
+#include "radir/experiments/class_scores.h"
+#include "radir/io/idx.h"
+#include "radir/train/plain_network.h"
+#include "radir/train/trainer.h"
+
+namespace radir::experiments {
+
+/// Images as a network takes them: grey values from 0 to 1.
+struct ImageRows {
+  std::int64_t count = 0;
+  kernels::Shape shape;
+  std::vector<float> pixels;         ///< [count][shape]
+  std::vector<std::int64_t> labels;  ///< [count]
+
+  train::DataView<float> view() const {
+    return {pixels.data(), nullptr, labels.data(), count};
+  }
+};
+
+struct ImageSplit {
+  ImageRows train;
+  ImageRows test;
+  int classes = 10;
+  std::string name;         ///< what was asked for
+  std::string fingerprint;  ///< tells data sets apart (FNV-1a of the bytes)
+};
+
+/// "digits" makes 10,000 training and 2,000 test images; "mnist" and other
+/// names are looked up in the data folder; anything with a path separator, or
+/// that is a folder here, is a folder of IDX files. Throws IoError when it is
+/// not there or damaged.
+ImageSplit read_images(const std::string& source, const std::string& data_dir,
+                       std::uint64_t seed);
+
+/// Throws ArgumentError unless the network takes these images and has an output
+/// for each class.
+void check_fits(const train::NetworkSpec& network, const ImageSplit& images);
+
+/// Shifts an image by up to `pixels` in both directions, every shift being as
+/// likely; what comes in is black. Throws ArgumentError unless 0 <= pixels is
+/// less than both sides.
+train::Augmentation<float> random_shift(const kernels::Shape& shape,
+                                        std::int64_t pixels);
+
+/// Scores of the softmax of a plain network's outputs.
+ClassScores evaluate(const train::PlainNetwork<float>& network,
+                     const ImageRows& images, ThreadPool* pool = nullptr);
+
+/// Scores of the mean softmax over `samples` draws of a Bayesian network's
+/// weights.
+ClassScores evaluate(const train::Model& model,
+                     const std::vector<float>& parameters,
+                     const ImageRows& images, std::int64_t samples,
+                     std::uint64_t seed, ThreadPool* pool = nullptr);
+
+}  // namespace radir::experiments

@@ -1,0 +1,272 @@
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/training_run.h"
+#include "radir/core/error.h"
+#include "radir/core/version.h"
+#include "radir/experiments/compress.h"
+#include "radir/experiments/compress_report.h"
+#include "radir/io/atomic_file.h"
+#include "radir/io/model_file.h"
+#include "radir/io/network_file.h"
+#include "radir/io/onnx.h"
+#include "radir/report/table.h"
+
+namespace radir::cli {
+namespace {
+
+using experiments::CompressResult;
+using experiments::CompressSettings;
+using experiments::ImageSplit;
+using experiments::NetworkFigures;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kCommand = "compress";
+constexpr const char* kOnnxFile = "network.onnx";
+
+/// What the command line says, and config.json keeps to go on with a run.
+struct CompressOptions {
+  std::string data = "digits";
+  std::string data_dir;
+  std::string model;
+  CompressSettings settings;
+};
+
+train::NetworkSpec read_network(const std::string& model) {
+  if (model == "lenet5") return train::lenet5();
+  if (model == "lenet300") return train::lenet300();
+  return io::read_network_file(model);
+}
+
+Json to_json(const CompressOptions& options) {
+  return {{"data", options.data},
+          {"data_dir", options.data_dir},
+          {"model", options.model},
+          {"settings", Json::parse(experiments::to_json(options.settings))}};
+}
+
+CompressOptions options_from_json(const std::string& file, const Json& json) {
+  CompressOptions options;
+  try {
+    options.data = json.at("data");
+    options.data_dir = json.at("data_dir");
+    options.model = json.at("model");
+    options.settings =
+        experiments::compress_settings_from_json(json.at("settings").dump());
+  } catch (const Json::exception& error) {
+    detail::throw_error<IoError>(file, ": is damaged: ", error.what());
+  }
+  options.settings.network = read_network(options.model);
+  return options;
+}
+
+void print(const std::string& run, const CompressResult& result) {
+  report::Table table;
+  table.columns = {{"network", ""},
+                   {"architecture", "architecture"},
+                   {"flops", "FLOPs"},
+                   {"parameters", "parameters"},
+                   {"train_error", "train (%)", 3},
+                   {"test_error", "test (%)", 3},
+                   {"microseconds", "us per image", 3}};
+  const auto add = [&](const char* name, const NetworkFigures& figures) {
+    table.rows.push_back({std::string(name), figures.architecture,
+                          figures.cost.flops, figures.cost.parameters,
+                          100 * figures.train_error, 100 * figures.test_error,
+                          figures.microseconds_per_image});
+  };
+  add("unpruned", result.unpruned);
+  add("pruned", result.pruned);
+  if (result.fine_tuned) add("fine-tuned", *result.fine_tuned);
+  if (result.mean_tuned) add("means tuned", *result.mean_tuned);
+  std::cout << report::to_text(table) << "\nrun  " << run
+            << " (model.safetensors, " << kOnnxFile << ", report.html)\n";
+}
+
+Json figures_json(const CompressResult& result) {
+  const auto optional = [](const std::optional<NetworkFigures>& figures) {
+    return figures ? Json::parse(experiments::to_json(*figures))
+                   : Json(nullptr);
+  };
+  Json json = {{"unpruned", Json::parse(experiments::to_json(result.unpruned))},
+               {"pruned", Json::parse(experiments::to_json(result.pruned))},
+               {"fine_tuned", optional(result.fine_tuned)},
+               {"mean_tuned", optional(result.mean_tuned)},
+               {"removals", Json::parse(experiments::to_json(result.removals))},
+               {"curve", Json::parse(experiments::to_json(result.curve))},
+               {"masked_difference", result.masked_difference},
+               {"seconds", result.seconds}};
+  return json;
+}
+
+void write_results(const io::RunFolder& folder, const CompressOptions& options,
+                   const ImageSplit& images, const CompressResult& result,
+                   const Json& config, const Json& metrics) {
+  io::SavedModel saved;
+  saved.spec = result.spec;
+  saved.networks = {result.parameters};
+  saved.seed = options.settings.seed;
+  saved.preprocessing = Json{
+      {"kind", "images"},
+      {"pixels", "divided by 255"},
+      {"height", images.train.shape.height},
+      {"width", images.train.shape.width},
+      {"classes",
+       images.classes}}.dump();
+  saved.training = experiments::to_json(options.settings);
+  saved.metrics = metrics.dump();
+  saved.data = config.at("data").dump();
+  std::string lines;
+  for (const Json& removal : metrics.at("removals")) {
+    lines += removal.dump() + "\n";
+  }
+  finish_run(folder, kCommand, config, lines, [&] {
+    io::write_file(
+        folder.file("report.html"),
+        experiments::compress_report(options.settings, images.name, result));
+    if (io::has_onnx()) {
+      io::OnnxOptions onnx;
+      onnx.input_note = "grey values from 0 to 1 (pixels divided by 255)";
+      onnx.output_note = "one logit per class";
+      io::write_onnx(folder.file(kOnnxFile), result.plain, onnx);
+    }
+    io::write_model(folder.model_file(), saved);
+  });
+}
+
+Json run_config(const CompressOptions& options, const ImageSplit& images) {
+  Json config = Json::parse(experiments::to_json(options.settings));
+  config["data"] = {{"source", options.data},
+                    {"train", images.train.count},
+                    {"test", images.test.count},
+                    {"fingerprint", images.fingerprint}};
+  config["program"] = version();
+  config["command"] = to_json(options);
+  return config;
+}
+
+void compress_run(const CompressOptions& options, const ImageSplit& images,
+                  const io::RunFolder& folder, const RunOptions& run_options,
+                  const Json& config, const CommonOptions& common) {
+  ThreadPool pool(common.threads);
+  std::optional<CompressResult> result;
+  train_in(folder, kCommand, run_options,
+           [&](const experiments::ResumableRun& run) {
+             Progress progress;
+             result = experiments::compress(
+                 images, options.settings,
+                 [&](double share, const std::string& text) {
+                   progress.show(share, text);
+                 },
+                 &pool, &run);
+           });
+  const Json metrics = figures_json(*result);
+  write_results(folder, options, images, *result, config, metrics);
+  if (common.json) {
+    Json document = {{"run", folder.path()}, {"config", config}};
+    document.update(metrics);
+    std::cout << document.dump(2) << "\n";
+  } else {
+    print(folder.path(), *result);
+  }
+}
+
+void begin(CompressOptions options, RunOptions run,
+           const CommonOptions& common) {
+  if (options.model.empty()) options.model = "lenet5";
+  options.settings.network = read_network(options.model);
+  options.settings.network_name = options.model;
+  options.settings.seed = common.seed;
+  experiments::check(options.settings);
+  if (run.out.empty()) run.out = free_run_name(options.data);
+  io::RunFolder::check_free(run.out);
+  const ImageSplit images =
+      experiments::read_images(options.data, options.data_dir, common.seed);
+  experiments::check_fits(options.settings.network, images);
+  const Json config = run_config(options, images);
+  const io::RunFolder folder = io::RunFolder::create(run.out);
+  io::write_file(folder.config_file(), config.dump(2) + "\n");
+  compress_run(options, images, folder, run, config, common);
+}
+
+void resume(const RunOptions& run, const CommonOptions& common) {
+  const io::RunFolder folder = io::RunFolder::open(run.resume);
+  const Json config = read_run_config(folder, kCommand);
+  RADIR_CHECK(!folder.is_finished(), ArgumentError, run.resume,
+              ": is finished, there is nothing to go on with; \"radir inspect ",
+              run.resume, "\" shows it");
+  const CompressOptions options =
+      options_from_json(folder.config_file(), config.at("command"));
+  const ImageSplit images = experiments::read_images(
+      options.data, options.data_dir, options.settings.seed);
+  RADIR_CHECK(config.at("data").value("fingerprint", "") == images.fingerprint,
+              IoError, options.data, ": has changed since the run was begun; ",
+              "give it back its content or start a new run");
+  compress_run(options, images, folder, run, config, common);
+}
+
+}  // namespace
+
+void add_compress(CLI::App& root, Invocation& invocation) {
+  const auto options = std::make_shared<CompressOptions>();
+  const auto run = std::make_shared<RunOptions>();
+  CLI::App* command = add_command(
+      root, invocation,
+      {kCommand,
+       "Train an image classifier, remove what it does not need, and export it",
+       "radir compress --data digits --model lenet5 --out small"},
+      [options, run, &root](const CommonOptions& common) {
+        if (run->resume.empty()) return begin(*options, *run, common);
+        check_resume_options(*root.get_subcommand(kCommand));
+        resume(*run, common);
+      });
+  command
+      ->add_option("--data", options->data,
+                   "digits (built in), mnist (in the data folder) or a folder "
+                   "of IDX files")
+      ->type_name("NAME|DIR")
+      ->capture_default_str();
+  command
+      ->add_option("--data-dir", options->data_dir,
+                   "The data folder (default: RADIR_DATA_DIR)")
+      ->type_name("DIR");
+  command
+      ->add_option("--model", options->model,
+                   "lenet5 (the default), lenet300, or a network's JSON file")
+      ->type_name("NAME|FILE");
+  add_run_options(*command, *run);
+  CompressSettings& settings = options->settings;
+  const auto number = [&](const char* name, auto& value, const char* text) {
+    command->add_option(name, value, text)
+        ->type_name("N")
+        ->capture_default_str();
+  };
+  number("--epochs", settings.epochs,
+         "Passes over the images while units are removed");
+  number("--prune-every", settings.prune_every, "Passes between removals");
+  number("--fine-tune", settings.fine_tune_epochs,
+         "Passes afterwards, with the posterior of what is left");
+  number("--tune-means", settings.mean_epochs,
+         "Passes after that for the exported weights alone");
+  number("--pressure", settings.pressure,
+         "How hard the prior presses on units; more leaves fewer");
+  number("--direction-gap", settings.direction_gap,
+         "How far the prior lets directions stray, 0 to 1");
+  number("--batch", settings.batch, "Images per step");
+  number("--shift", settings.shift,
+         "Pixels by which training images are shifted at random, at most");
+  number("--learning-rate", settings.learning_rate, "Adam's");
+  number("--max-flops", settings.max_flops,
+         "Remove more until a pass costs no more than this");
+  number("--max-params", settings.max_parameters,
+         "Remove more until no more numbers are left than this");
+  number("--max-error", settings.max_error,
+         "Remove more while the error on images kept aside stays below this "
+         "(a fraction)");
+}
+
+}  // namespace radir::cli

@@ -1,0 +1,104 @@
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "radir/core/error.h"
+
+namespace radir::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+/// One part of the demonstration: what it shows, and the command that does.
+struct Scene {
+  std::string title;
+  Words words;
+};
+
+std::vector<Scene> scenes(const std::string& folder) {
+  const std::string arm = folder + "/robot-arm";
+  const std::string digits = folder + "/digits";
+  return {
+      {"A network with error bars, for a table made on the spot",
+       {"train", "builtin:robot-arm", "--target", "distance", "--likelihood",
+        "predicted-noise", "--out", arm}},
+      {"How far its error bars can be trusted, on rows it has not seen",
+       {"evaluate", arm, "builtin:robot-arm", "--seed", "2"}},
+      {"A prediction for every row, its uncertainty split in two",
+       {"predict", arm, "builtin:robot-arm", "--seed", "2", "--out",
+        folder + "/predictions.csv"}},
+      {"LeNet-5 on images made on the spot, shrunk to what it needs",
+       {"compress", "--data", "digits", "--model", "lenet5", "--epochs", "9",
+        "--fine-tune", "4", "--out", digits}},
+      {"What is left of it", {"inspect", digits}},
+  };
+}
+
+std::string line_of(const Words& words) {
+  std::string line = "radir";
+  for (const std::string& word : words) line += " " + word;
+  return line;
+}
+
+void demonstrate(const std::string& folder,
+                 const std::function<void(const Words&)>& run,
+                 const CommonOptions& common) {
+  RADIR_CHECK(!fs::exists(folder) || fs::is_empty(folder), ArgumentError,
+              folder, ": is there already; choose another --out");
+  std::error_code error;
+  fs::create_directories(folder, error);
+  RADIR_CHECK(!error, IoError, "cannot make the folder ", folder, ": ",
+              error.message());
+  nlohmann::ordered_json commands = nlohmann::ordered_json::array();
+  // With --json the commands' own words go where messages do.
+  std::streambuf* const out = std::cout.rdbuf();
+  if (common.json) std::cout.rdbuf(std::cerr.rdbuf());
+  for (Scene& scene : scenes(folder)) {
+    if (common.threads > 0) {
+      scene.words.insert(scene.words.end(),
+                         {"--threads", std::to_string(common.threads)});
+    }
+    const std::string line = line_of(scene.words);
+    commands.push_back(line);
+    std::cout << "\n# " << scene.title << "\n$ " << line << "\n" << std::flush;
+    try {
+      run(scene.words);
+    } catch (...) {
+      std::cout.rdbuf(out);
+      throw;
+    }
+  }
+  std::cout.rdbuf(out);
+  if (common.json) {
+    const nlohmann::ordered_json document = {{"folder", folder},
+                                             {"commands", commands}};
+    std::cout << document.dump(2) << "\n";
+    return;
+  }
+  std::cout << "\nAll of it is in " << folder << ": " << folder
+            << "/digits/report.html is a page to look at, " << folder
+            << "/digits/network.onnx runs anywhere, " << folder
+            << "/predictions.csv has the error bars.\n";
+}
+
+}  // namespace
+
+void add_demo(CLI::App& root, Invocation& invocation,
+              std::function<void(const std::vector<std::string>&)> run) {
+  const auto folder = std::make_shared<std::string>("radir-demo");
+  CLI::App* command =
+      add_command(root, invocation,
+                  {"demo", "Train, predict, prune and export on built-in data",
+                   "radir demo --out radir-demo"},
+                  [folder, run = std::move(run)](const CommonOptions& common) {
+                    demonstrate(*folder, run, common);
+                  });
+  command->add_option("--out", *folder, "The folder for everything it makes")
+      ->type_name("DIR")
+      ->capture_default_str();
+}
+
+}  // namespace radir::cli

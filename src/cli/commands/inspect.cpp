@@ -1,0 +1,103 @@
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "radir/experiments/inspect.h"
+#include "radir/report/table.h"
+
+namespace radir::cli {
+namespace {
+
+using experiments::LayerInspection;
+using experiments::ModelInspection;
+using Json = nlohmann::ordered_json;
+
+Json to_json(const io::SavedModel& model, const ModelInspection& inspection) {
+  Json layers = Json::array();
+  for (const LayerInspection& layer : inspection.layers) {
+    layers.push_back({{"name", layer.name},
+                      {"layer", layer.layer},
+                      {"posterior", layer.posterior},
+                      {"inputs", layer.inputs},
+                      {"outputs", layer.outputs},
+                      {"removable_inputs", layer.removable_inputs},
+                      {"flops", layer.flops},
+                      {"parameters", layer.parameters},
+                      {"weight_rms", layer.weight_rms},
+                      {"relative_noise", layer.relative_noise}});
+  }
+  return {{"program_version", model.program_version},
+          {"seed", model.seed},
+          {"input", inspection.input},
+          {"likelihood", inspection.likelihood},
+          {"architecture", inspection.architecture},
+          {"networks", inspection.networks},
+          {"flops", inspection.flops},
+          {"parameters", inspection.parameters},
+          {"variational_parameters", inspection.variational_parameters},
+          {"layers", std::move(layers)},
+          {"training", Json::parse(model.training)},
+          {"metrics", Json::parse(model.metrics)},
+          {"data", Json::parse(model.data)}};
+}
+
+void print(const std::string& file, const io::SavedModel& model,
+           const ModelInspection& inspection) {
+  std::cout << "file          " << file << "\n"
+            << "written by    radir " << model.program_version << ", seed "
+            << model.seed << "\n"
+            << "input         " << inspection.input << "\n"
+            << "likelihood    " << inspection.likelihood << "\n"
+            << "networks      " << inspection.networks << "\n"
+            << "architecture  " << inspection.architecture << "\n"
+            << "cost          " << inspection.flops << " FLOPs, "
+            << inspection.parameters << " weights and biases, "
+            << inspection.variational_parameters
+            << " variational parameters\n\n";
+  report::Table table;
+  table.columns = {{"name", "name"},
+                   {"layer", "layer"},
+                   {"inputs", "inputs"},
+                   {"removable", "to spare"},
+                   {"outputs", "outputs"},
+                   {"flops", "FLOPs"},
+                   {"parameters", "parameters"},
+                   {"rms", "weight rms", 3},
+                   {"noise", "relative noise", 3}};
+  for (const LayerInspection& layer : inspection.layers) {
+    table.rows.push_back({layer.name, layer.layer, layer.inputs,
+                          layer.removable_inputs, layer.outputs, layer.flops,
+                          layer.parameters, layer.weight_rms,
+                          layer.relative_noise});
+  }
+  std::cout << report::to_text(table) << "\n";
+  for (const LayerInspection& layer : inspection.layers) {
+    std::cout << layer.name << ": " << layer.posterior << "\n";
+  }
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& root, Invocation& invocation) {
+  const auto path = std::make_shared<std::string>();
+  CLI::App* command = add_command(
+      root, invocation,
+      {"inspect", "Show what a model is made of and where it is uncertain",
+       "radir inspect houses-run"},
+      [path](const CommonOptions& common) {
+        const std::string file = io::model_path(*path);
+        const io::SavedModel model = io::read_model(file);
+        const ModelInspection inspection = experiments::inspect(model);
+        if (common.json) {
+          std::cout << to_json(model, inspection).dump(2) << "\n";
+        } else {
+          print(file, model, inspection);
+        }
+      });
+  command->add_option("model", *path, "A run's folder or a model file")
+      ->type_name("RUN|MODEL")
+      ->required();
+}
+
+}  // namespace radir::cli

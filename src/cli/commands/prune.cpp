@@ -1,0 +1,133 @@
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "radir/core/error.h"
+#include "radir/experiments/images.h"
+#include "radir/experiments/inspect.h"
+
+namespace radir::cli {
+namespace {
+
+using experiments::ModelInspection;
+using Json = nlohmann::ordered_json;
+
+struct PruneCommand {
+  std::string model;
+  std::string out;
+  std::string threshold = "auto";
+  std::string data;
+  std::string data_dir;
+  experiments::PruneOptions options;
+};
+
+double parse_threshold(const std::string& text) {
+  try {
+    std::size_t end = 0;
+    const double value = std::stod(text, &end);
+    if (end == text.size()) return value;
+  } catch (const std::exception&) {
+  }
+  detail::throw_error<ArgumentError>(
+      "--threshold must be auto or a number (the log of a radius), but is \"",
+      text, "\"");
+}
+
+/// Size and, where there is data, error of a model.
+Json figures(const io::SavedModel& model, const experiments::ImageSplit* images,
+             ThreadPool& pool) {
+  const ModelInspection inspection = experiments::inspect(model);
+  Json json = {{"architecture", inspection.architecture},
+               {"flops", inspection.flops},
+               {"parameters", inspection.parameters}};
+  if (images != nullptr) {
+    experiments::check_fits(model.spec.network, *images);
+    const auto plain =
+        train::plain_network(train::Model(model.spec), model.networks.front());
+    for (const auto& [name, value] :
+         experiments::evaluate(plain, images->test, &pool).metrics()) {
+      if (name == "error") json["test_error"] = value;
+    }
+  }
+  return json;
+}
+
+void print(const char* name, const Json& figures) {
+  std::cout << name << figures["architecture"].get<std::string>() << ", "
+            << figures["flops"] << " FLOPs, " << figures["parameters"]
+            << " weights and biases";
+  if (figures.contains("test_error")) {
+    std::cout << ", test error " << 100 * figures["test_error"].get<double>()
+              << " %";
+  }
+  std::cout << "\n";
+}
+
+void prune(PruneCommand command, const CommonOptions& common) {
+  if (command.threshold != "auto") {
+    command.options.threshold = parse_threshold(command.threshold);
+  }
+  const std::string file = io::model_path(command.model);
+  const io::SavedModel model = io::read_model(file);
+  const io::SavedModel pruned =
+      experiments::prune_model(model, command.options);
+  ThreadPool pool(common.threads);
+  std::optional<experiments::ImageSplit> images;
+  if (!command.data.empty()) {
+    images =
+        experiments::read_images(command.data, command.data_dir, common.seed);
+  }
+  const auto* data = images ? &*images : nullptr;
+  const Json document = {{"file", command.out},
+                         {"unpruned", figures(model, data, pool)},
+                         {"pruned", figures(pruned, data, pool)}};
+  io::write_model(command.out, pruned);
+  if (common.json) {
+    std::cout << document.dump(2) << "\n";
+    return;
+  }
+  print("unpruned  ", document["unpruned"]);
+  print("pruned    ", document["pruned"]);
+  std::cout << "written   " << command.out << "\n";
+}
+
+}  // namespace
+
+void add_prune(CLI::App& root, Invocation& invocation) {
+  const auto options = std::make_shared<PruneCommand>();
+  CLI::App* command = add_command(
+      root, invocation,
+      {"prune", "Remove the units a trained model can spare",
+       "radir prune small-run --out smaller.safetensors"},
+      [options](const CommonOptions& common) { prune(*options, common); });
+  command->add_option("model", options->model, "A run's folder or a model file")
+      ->type_name("RUN|MODEL")
+      ->required();
+  command->add_option("--out", options->out, "The model file to write")
+      ->type_name("FILE")
+      ->required();
+  command
+      ->add_option("--threshold", options->threshold,
+                   "auto, or the score (log of a radius) below which units go")
+      ->type_name("X")
+      ->capture_default_str();
+  command
+      ->add_option("--max-flops", options->options.max_flops,
+                   "Remove units until a pass costs no more than this")
+      ->type_name("N");
+  command
+      ->add_option("--max-params", options->options.max_parameters,
+                   "Remove units until no more numbers are left than this")
+      ->type_name("N");
+  command
+      ->add_option("--data", options->data,
+                   "Images to report the error on: digits, mnist or a folder")
+      ->type_name("NAME|DIR");
+  command
+      ->add_option("--data-dir", options->data_dir,
+                   "The data folder (default: RADIR_DATA_DIR)")
+      ->type_name("DIR");
+}
+
+}  // namespace radir::cli

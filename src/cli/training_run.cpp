@@ -1,0 +1,148 @@
+#include "cli/training_run.h"
+
+#include <charconv>
+#include <filesystem>
+#include <set>
+
+#include "cli/progress.h"
+#include "cli/stop_signals.h"
+#include "radir/core/version.h"
+#include "radir/io/atomic_file.h"
+
+namespace radir::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string resume_command(const std::string& command,
+                           const io::RunFolder& folder) {
+  const std::string& path = folder.path();
+  const bool plain = path.find_first_of(" \t'\"$&;()*?") == std::string::npos;
+  return "radir " + command + " --resume " + (plain ? path : "'" + path + "'");
+}
+
+}  // namespace
+
+std::string free_run_name(const std::string& source) {
+  namespace fs = std::filesystem;
+  std::string stem = fs::path(source).filename().string();
+  stem = stem.substr(0, stem.find_first_of(".:"));
+  if (stem.empty()) stem = "data";
+  const std::string name = stem + "-run";
+  std::string candidate = name;
+  for (int i = 2; fs::exists(candidate); ++i) {
+    candidate = name + "-" + std::to_string(i);
+  }
+  return candidate;
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  command
+      .add_option("--out", options.out,
+                  "The run's folder (default: named after the data)")
+      ->type_name("RUN");
+  command
+      .add_option("--resume", options.resume,
+                  "Go on with a run that was stopped, with its own settings")
+      ->type_name("RUN");
+  command
+      .add_option_function<std::string>(
+          "--checkpoint-every",
+          [&options](const std::string& text) {
+            options.checkpoint_every = parse_duration(text);
+          },
+          "How much work a power cut may cost: 500ms, 30s, 5m, 1h")
+      ->type_name("TIME")
+      ->default_str("30s");
+}
+
+void check_resume_options(const CLI::App& command) {
+  const std::set<std::string> allowed = {"--resume", "--threads", "--json",
+                                         "--checkpoint-every"};
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    RADIR_CHECK(option->count() == 0 || allowed.count(name) == 1, ArgumentError,
+                name, " cannot be given with --resume: a run ",
+                "goes on with the settings it was begun with");
+  }
+}
+
+std::chrono::milliseconds parse_duration(const std::string& text) {
+  using std::chrono::milliseconds;
+  const std::pair<const char*, milliseconds> units[] = {
+      {"ms", milliseconds(1)},
+      {"s", std::chrono::seconds(1)},
+      {"m", std::chrono::minutes(1)},
+      {"h", std::chrono::hours(1)}};
+  constexpr std::int64_t kMost = 1000000;
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  for (const auto& [unit, length] : units) {
+    if (error == std::errc() && number > 0 && number <= kMost &&
+        std::string(rest, end) == unit) {
+      return number * length;
+    }
+  }
+  detail::throw_error<ArgumentError>(
+      "--checkpoint-every: \"", text, "\" is no time; write a whole number ",
+      "above 0 and its unit, such as 30s, 5m, 1h or 500ms");
+}
+
+Json read_run_config(const io::RunFolder& folder, const std::string& command) {
+  const Json config =
+      Json::parse(folder.config(), nullptr, /*allow_exceptions=*/false);
+  RADIR_CHECK(config.is_object() && config.contains("command") &&
+                  config["command"].is_object() &&
+                  config["command"].value("name", Json()).is_string(),
+              IoError, folder.config_file(),
+              ": does not say what was asked for; the file is damaged");
+  const auto began = config["command"]["name"].get<std::string>();
+  RADIR_CHECK(began == command, ArgumentError, folder.path(), ": was begun by ",
+              "another command; go on with: ", resume_command(began, folder));
+  const Json program = config.value("program", Json());
+  if (program != version()) {
+    say(folder.path() + ": was begun by radir " + program.dump() +
+        ", this is " + version() + "; the result may differ in its last bits");
+  }
+  return config;
+}
+
+void train_in(
+    const io::RunFolder& folder, const std::string& command,
+    const RunOptions& options,
+    const std::function<void(const experiments::ResumableRun&)>& work) {
+  const StopSignals signals;
+  experiments::CheckpointOptions checkpoints;
+  checkpoints.every = options.checkpoint_every;
+  checkpoints.stop_requested = [] { return StopSignals::received() != 0; };
+  checkpoints.warn = say;
+  try {
+    work(experiments::ResumableRun(folder, std::move(checkpoints)));
+  } catch (const experiments::Interrupted&) {
+    throw StoppedBySignal(
+        "stopped; go on with: " + resume_command(command, folder),
+        StopSignals::received());
+  } catch (...) {
+    folder.discard_without_checkpoint();
+    throw;
+  }
+}
+
+void finish_run(const io::RunFolder& folder, const std::string& command,
+                const Json& config, const std::string& metrics,
+                const std::function<void()>& write_model) {
+  try {
+    folder.restore();
+    io::write_file(folder.config_file(), config.dump(2) + "\n");
+    io::write_file(folder.metrics_file(), metrics);
+    write_model();
+  } catch (const IoError& error) {
+    detail::throw_error<IoError>(
+        error.what(), " (the checkpoint is kept: once that is mended, finish ",
+        "with ", resume_command(command, folder), ")");
+  }
+  folder.remove_checkpoints();
+}
+
+}  // namespace radir::cli

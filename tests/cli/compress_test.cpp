@@ -1,0 +1,127 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "radir/io/builtin_data.h"
+#include "radir/io/model_file.h"
+#include "radir/io/onnx.h"
+#include "support/temporary_folder.h"
+
+namespace radir {
+namespace {
+
+using ::radir::testing::ProgramResult;
+using ::radir::testing::run_program;
+using ::radir::testing::TemporaryFolder;
+using Json = nlohmann::json;
+
+constexpr const char* kNetwork =
+    R"({"input": [1, 28, 28], "layers": [
+        {"type": "conv2d", "outputs": 4, "kernel": 5},
+        {"type": "max-pool2d", "kernel": 4}, {"type": "flatten"},
+        {"type": "dense", "outputs": 20}, {"type": "relu"},
+        {"type": "dense", "outputs": 10}]})";
+
+class CompressCommand : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(data_);
+    io::write_idx_folder(data_, io::make_digits_dataset(400, 100, 1));
+    network_ = folder_.write("network.json", kNetwork);
+  }
+
+  ProgramResult compress(const std::string& more) {
+    return run_program("compress --data '" + data_ + "' --model '" + network_ +
+                       "' --out '" + run_ + "' --epochs 6 --fine-tune 1 " +
+                       more);
+  }
+
+  static void expect_one_line(const ProgramResult& result, int exit_code,
+                              const std::string& part) {
+    EXPECT_EQ(result.exit_code, exit_code) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
+        << result.err;
+    EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  }
+
+  TemporaryFolder folder_;
+  std::string data_ = folder_ / "images";
+  std::string run_ = folder_ / "run";
+  std::string network_;
+};
+
+TEST_F(CompressCommand, LeavesARunThatOtherCommandsTake) {
+  const ProgramResult result = compress("--json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  for (const char* name : {"unpruned", "pruned", "fine_tuned"}) {
+    EXPECT_GT(json[name]["flops"], 0) << name;
+    EXPECT_GT(json[name]["parameters"], 0) << name;
+    EXPECT_LE(json[name]["test_error"], 1) << name;
+    EXPECT_TRUE(json[name]["architecture"].is_string()) << name;
+  }
+  EXPECT_TRUE(json["mean_tuned"].is_null());
+  EXPECT_LT(json["masked_difference"], 1e-5);
+  for (const char* file :
+       {"config.json", "metrics.jsonl", "report.html", "model.safetensors"}) {
+    EXPECT_TRUE(std::filesystem::exists(run_ + "/" + file)) << file;
+  }
+  if (io::has_onnx()) {
+    const auto network = io::read_onnx(run_ + "/network.onnx");
+    EXPECT_EQ(network.layers.size(), 3u);
+  }
+
+  const ProgramResult inspected = run_program("inspect '" + run_ + "' --json");
+  ASSERT_EQ(inspected.exit_code, 0) << inspected.err;
+  EXPECT_EQ(Json::parse(inspected.out)["architecture"],
+            json["fine_tuned"]["architecture"]);
+
+  const std::string smaller = folder_ / "smaller.safetensors";
+  const ProgramResult pruned =
+      run_program("prune '" + run_ + "' --out '" + smaller +
+                  "' --max-params 800 --json --data '" + data_ + "'");
+  ASSERT_EQ(pruned.exit_code, 0) << pruned.err;
+  EXPECT_LE(Json::parse(pruned.out)["pruned"]["parameters"], 800);
+  EXPECT_EQ(io::read_model(smaller).networks.size(), 1u);
+}
+
+TEST_F(CompressCommand, RefusesWhatCannotBe) {
+  expect_one_line(compress("--max-flops 10"), 2, "no network meets the budget");
+  EXPECT_FALSE(std::filesystem::exists(run_ + "/model.safetensors"));
+  std::filesystem::remove_all(run_);
+  expect_one_line(compress("--pressure -1"), 2, "pressure must be positive");
+  expect_one_line(run_program("compress --data nowhere --data-dir '" +
+                              (folder_ / "") + "'"),
+                  4, "nowhere");
+  network_ = folder_.write("odd.json",
+                           R"({"input": [1, 9, 9], "layers": [
+                               {"type": "flatten"},
+                               {"type": "dense", "outputs": 10}]})");
+  expect_one_line(compress(""), 2, "takes images of 1x9x9");
+  EXPECT_FALSE(std::filesystem::exists(run_));
+}
+
+TEST_F(CompressCommand, RefusesThresholdsThatAreNone) {
+  ASSERT_EQ(compress("").exit_code, 0);
+  expect_one_line(
+      run_program("prune '" + run_ + "' --out '" + (folder_ / "x.safetensors") +
+                  "' --threshold often"),
+      2, "--threshold must be auto or a number");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "x.safetensors"));
+}
+
+TEST(DemoCommand, RefusesAFolderThatIsFull) {
+  TemporaryFolder folder;
+  folder.write("something", "text");
+  const ProgramResult result =
+      run_program("demo --out '" + (folder / "") + "'");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("is there already"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace radir

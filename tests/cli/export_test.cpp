@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "radir/io/onnx.h"
+#include "support/temporary_folder.h"
+
+namespace radir {
+namespace {
+
+using ::radir::testing::ProgramResult;
+using ::radir::testing::run_program;
+using ::radir::testing::TemporaryFolder;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class ExportCommand : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string table = "a,b,y\n";
+    for (int i = 0; i < 40; ++i) {
+      table += std::to_string(i) + "," + std::to_string(i * 7 % 5) + "," +
+               std::to_string(2 * i) + "\n";
+    }
+    const ProgramResult trained = run_program(
+        "train '" + folder_.write("t.csv", table) +
+        "' --target y --hidden 3 --epochs 2 --restarts 2 --out '" + run_ + "'");
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  }
+
+  ProgramResult run_export(const std::string& more = "") {
+    return run_program("export '" + run_ + "' --onnx '" + onnx_ + "' " + more);
+  }
+
+  void expect_failure(const std::string& arguments, int exit_code,
+                      const std::string& part) {
+    const ProgramResult result = run_program("export " + arguments);
+    EXPECT_EQ(result.exit_code, exit_code) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
+        << result.err;
+    EXPECT_TRUE(contains(result.err, part)) << result.err;
+  }
+
+  TemporaryFolder folder_;
+  std::string run_ = folder_ / "run";
+  std::string onnx_ = folder_ / "n.onnx";
+};
+
+TEST_F(ExportCommand, WritesANetworkAndSaysWhatItNeeds) {
+  if (!io::has_onnx()) {
+    expect_failure("'" + run_ + "' --onnx '" + onnx_ + "'", 5,
+                   "built without ONNX");
+    return;
+  }
+  const ProgramResult result = run_export();
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, onnx_ +
+                            ": input 2, output 1, 13 weights and biases, "
+                            "network 1 of 2\n");
+  EXPECT_TRUE(contains(result.err, "input: the columns of a table"));
+  EXPECT_TRUE(contains(result.err, "must be standardised"));
+  const auto first = io::read_onnx(onnx_).layers[0].weight;
+
+  const ProgramResult second = run_export("--network 2 --weights mode --json");
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_EQ(second.err, "");
+  const auto json = nlohmann::json::parse(second.out);
+  EXPECT_EQ(json["file"], onnx_);
+  EXPECT_EQ(json["network"], 2);
+  EXPECT_EQ(json["networks"], 2);
+  EXPECT_EQ(json["parameters"], 13);
+  EXPECT_TRUE(contains(json["output_note"], "standardised target"));
+  EXPECT_NE(io::read_onnx(onnx_).layers[0].weight, first);
+}
+
+TEST_F(ExportCommand, FailuresAreOneLine) {
+  if (!io::has_onnx()) GTEST_SKIP() << "built without ONNX";
+  const std::string to_file = "' --onnx '" + onnx_ + "' ";
+  expect_failure("'" + run_ + "'", 2, "--onnx");
+  expect_failure("'" + run_ + to_file + "--network 3", 2, "from 1 to 2");
+  expect_failure("'" + run_ + to_file + "--weights middle", 2, "--weights");
+  expect_failure("'" + folder_.path() + to_file, 4, "no model.safetensors");
+  expect_failure("'" + run_ + "' --onnx /nowhere/n.onnx", 4, "/nowhere");
+  folder_.write("broken", "hello");
+  expect_failure("'" + (folder_ / "broken") + to_file, 4, "broken");
+  EXPECT_TRUE(testing::read_bytes(onnx_).empty());
+}
+
+TEST(ExportHelp, HasAnExampleAndTheCommonOptions) {
+  const ProgramResult result = run_program("export --help");
+  EXPECT_EQ(result.exit_code, 0);
+  for (const char* part : {"--onnx", "--network", "--weights", "--seed",
+                           "--threads", "--json", "Example:\n  radir export"}) {
+    EXPECT_TRUE(contains(result.out, part)) << part;
+  }
+}
+
+}  // namespace
+}  // namespace radir

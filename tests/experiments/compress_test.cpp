@@ -1,0 +1,213 @@
+#include "radir/experiments/compress.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "radir/core/error.h"
+#include "radir/experiments/compress_report.h"
+#include "radir/experiments/inspect.h"
+#include "support/expect_error.h"
+
+namespace radir::experiments {
+namespace {
+
+using kernels::Conv2d;
+using kernels::Dense;
+using kernels::Flatten;
+using kernels::MaxPool2d;
+using kernels::Relu;
+
+/// A fifth of the built-in digits: enough to tell what matters.
+const ImageSplit& digits() {
+  static const ImageSplit images = [] {
+    ImageSplit split = read_images("digits", "", 3);
+    const auto cut = [](ImageRows& rows, std::int64_t count) {
+      rows.count = count;
+      rows.pixels.resize(static_cast<std::size_t>(count * rows.shape.size()));
+      rows.labels.resize(static_cast<std::size_t>(count));
+    };
+    cut(split.train, 2000);
+    cut(split.test, 500);
+    return split;
+  }();
+  return images;
+}
+
+CompressSettings small() {
+  CompressSettings settings;
+  settings.network_name = "small";
+  settings.network = {{1, 28, 28},
+                      {Conv2d{6, {5, 5}}, MaxPool2d{{4, 4}, {4, 4}}, Flatten{},
+                       Dense{60}, Relu{}, Dense{10}}};
+  settings.epochs = 24;
+  settings.prune_every = 6;
+  settings.fine_tune_epochs = 3;
+  settings.mean_epochs = 2;
+  settings.learning_rate = 3e-3;
+  settings.batch = 50;
+  settings.samples = 5;
+  settings.seed = 4;
+  return settings;
+}
+
+/// One training for all tests that look at its result.
+const CompressResult& result() {
+  static const CompressResult compressed = compress(digits(), small());
+  return compressed;
+}
+
+TEST(Compress, RemovesUnitsAndKeepsWhatItLearnt) {
+  EXPECT_LT(result().pruned.cost.flops, result().unpruned.cost.flops);
+  EXPECT_LT(result().pruned.cost.parameters,
+            result().unpruned.cost.parameters / 2);
+  EXPECT_FALSE(result().removals.empty());
+  for (const Removal& removal : result().removals) {
+    EXPECT_LE(removal.train_error, removal.train_error_before + 0.001);
+  }
+  // Nine in ten would be wrong by chance.
+  EXPECT_LT(result().unpruned.test_error, 0.2);
+  EXPECT_LT(result().fine_tuned->test_error, 0.2);
+  EXPECT_LT(result().mean_tuned->test_error, 0.2);
+  EXPECT_LT(result().masked_difference, 1e-5);
+}
+
+TEST(Compress, TheFinalNetworkIsTheOneReported) {
+  EXPECT_EQ(&result().final_figures(), &*result().mean_tuned);
+  const auto scores = evaluate(result().plain, digits().test).metrics();
+  for (const auto& [name, value] : scores) {
+    if (name == "error") {
+      EXPECT_EQ(value, result().mean_tuned->test_error);
+    }
+  }
+  EXPECT_EQ(prune::cost(result().plain.spec).flops, result().pruned.cost.flops);
+  EXPECT_EQ(prune::cost(result().spec.network).flops,
+            result().pruned.cost.flops);
+}
+
+TEST(Compress, IsTheSameForAnyNumberOfThreads) {
+  ThreadPool pool(3);
+  CompressSettings settings = small();
+  settings.mean_epochs = 0;
+  settings.fine_tune_epochs = 1;
+  settings.epochs = 6;
+  const CompressResult a = compress(digits(), settings);
+  const CompressResult b = compress(digits(), settings, nullptr, &pool);
+  EXPECT_EQ(a.parameters, b.parameters);
+}
+
+TEST(Compress, SaysWhatItDoes) {
+  const auto json = nlohmann::json::parse(to_json(*result().fine_tuned));
+  EXPECT_EQ(json["architecture"], result().pruned.architecture);
+  EXPECT_EQ(json["layers"].size(), 3u);
+  const auto removals = nlohmann::json::parse(to_json(result().removals));
+  EXPECT_EQ(removals.size(), result().removals.size());
+  const std::string page = compress_report(small(), "digits", result());
+  EXPECT_NE(page.find(result().pruned.architecture), std::string::npos);
+  EXPECT_NE(page.find("means tuned"), std::string::npos);
+}
+
+TEST(Compress, SettingsSurviveJson) {
+  CompressSettings settings = small();
+  settings.max_flops = 12345;
+  settings.max_error = 0.25;
+  EXPECT_EQ(to_json(compress_settings_from_json(to_json(settings))),
+            to_json(settings));
+  testing::expect_error<IoError>(
+      [] { compress_settings_from_json("{\"network\": 3}"); }, "damaged");
+}
+
+TEST(Compress, ChoosesByBudget) {
+  const std::vector<SizePoint> curve = {{0, 900, 90, 0.01, "9-9"},
+                                        {0.3, 500, 60, 0.02, "6-6"},
+                                        {0.6, 200, 30, 0.05, "3-3"}};
+  CompressSettings settings;
+  settings.max_flops = 600;
+  EXPECT_EQ(choose(curve, settings), 1u);
+  settings.max_parameters = 30;
+  EXPECT_EQ(choose(curve, settings), 2u);
+  settings.max_error = 0.03;
+  testing::expect_error<ArgumentError>(
+      [&] { choose(curve, settings); },
+      "no network meets the budget; the nearest is 3-3 with 200 FLOPs");
+  settings.max_flops.reset();
+  settings.max_parameters.reset();
+  EXPECT_EQ(choose(curve, settings), 1u);
+  settings.max_error = 0.001;
+  testing::expect_error<ArgumentError>([&] { choose(curve, settings); },
+                                       "an error of 0.01");
+}
+
+TEST(Compress, MeetsABudget) {
+  CompressSettings settings = small();
+  settings.epochs = 6;
+  settings.fine_tune_epochs = 0;
+  settings.mean_epochs = 0;
+  settings.pressure = 200;
+  settings.max_parameters = 1500;
+  const CompressResult budget = compress(digits(), settings);
+  EXPECT_LE(budget.pruned.cost.parameters, 1500);
+  EXPECT_EQ(budget.curve.size(), 50u);
+}
+
+TEST(Compress, RefusesSettingsWithoutSense) {
+  CompressSettings settings = small();
+  settings.epochs = 0;
+  testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
+                                       "the number of epochs must be at least");
+  settings = small();
+  settings.pressure = -1;
+  testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
+                                       "pressure must be positive");
+  settings = small();
+  settings.kl_warmup = 2;
+  testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
+                                       "from 0 to 1");
+  settings = small();
+  settings.network.input = {1, 27, 28};
+  testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
+                                       "1x27x28");
+}
+
+io::SavedModel saved() {
+  io::SavedModel model;
+  model.spec = result().spec;
+  model.networks = {result().parameters};
+  return model;
+}
+
+TEST(Inspect, CountsLayersAndNoise) {
+  const ModelInspection inspection = inspect(saved());
+  EXPECT_EQ(inspection.architecture, result().pruned.architecture);
+  EXPECT_EQ(inspection.flops, result().pruned.cost.flops);
+  ASSERT_EQ(inspection.layers.size(), 3u);
+  EXPECT_EQ(inspection.input, "1x28x28");
+  for (const LayerInspection& layer : inspection.layers) {
+    EXPECT_GT(layer.weight_rms, 0);
+    EXPECT_GT(layer.relative_noise, 0);
+    EXPECT_NE(layer.posterior.find("radial-directional"), std::string::npos);
+  }
+}
+
+TEST(PruneModel, MeetsBudgetsAndThresholds) {
+  PruneOptions options;
+  options.max_parameters = inspect(saved()).parameters / 2;
+  EXPECT_LE(inspect(prune_model(saved(), options)).parameters,
+            *options.max_parameters);
+  options.max_parameters = 3;
+  testing::expect_error<ArgumentError>(
+      [&] { prune_model(saved(), options); },
+      "no network meets the budget; the smallest is");
+  options.max_parameters.reset();
+  options.threshold = 1e9;  // all but two inputs of each layer
+  EXPECT_EQ(prune_model(saved(), options).spec.network.layers.size(), 7u);
+  for (const auto& layer : inspect(prune_model(saved(), options)).layers) {
+    EXPECT_LE(layer.inputs, 2);
+  }
+  options.threshold = -1e9;
+  EXPECT_EQ(inspect(prune_model(saved(), options)).architecture,
+            result().pruned.architecture);
+}
+
+}  // namespace
+}  // namespace radir::experiments

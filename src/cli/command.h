@@ -54,5 +54,8 @@ void add_version(CLI::App& root, Invocation& invocation);
 
 // Commands of the group `reproduce` with a file of their own.
 void add_reproduce_uci(CLI::App& reproduce, Invocation& invocation);
+/// `dense`: LeNet-300-100 instead of LeNet-5.
+void add_reproduce_lenet(CLI::App& reproduce, Invocation& invocation,
+                         bool dense);
 
 }  // namespace radir::cli

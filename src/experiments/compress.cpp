@@ -25,8 +25,6 @@ constexpr double kAllowedLoss = 0.001;
 /// degrees of freedom themselves: what the images say grows with their number,
 /// and so must what is to balance it.
 constexpr double kPressureImages = 60000;
-/// How the pressure on a layer grows with the cost of its units.
-constexpr double kCostPower = 2.0 / 3;
 /// One training image in this many is kept aside where a budget is to be met.
 constexpr std::int64_t kValidationPart = 12;
 /// Images behind a comparison of masked and shrunk networks.
@@ -94,6 +92,39 @@ double largest_relative_difference(const std::vector<float>& a,
     size = std::max(size, std::abs(a[i]));
   }
   return size > 0 ? static_cast<double>(difference / size) : 0;
+}
+
+/// FLOPs that go with one unit: its row in the layer that makes it and its
+/// columns in the one that reads it.
+struct UnitCosts {
+  std::vector<double> outputs;  // of each layer with weights
+  std::vector<double> inputs;
+  double least = std::numeric_limits<double>::infinity();
+};
+
+UnitCosts unit_costs(const train::NetworkSpec& network,
+                     const prune::Wiring& wiring) {
+  const prune::Cost cost = prune::cost(network);
+  const auto per = [&](std::size_t l, std::int64_t units) {
+    return static_cast<double>(cost.layers[l].flops) /
+           static_cast<double>(units);
+  };
+  UnitCosts costs;
+  for (std::size_t l = 0; l < wiring.size(); ++l) {
+    const double column = per(l, wiring.inputs(l));
+    costs.outputs.push_back(per(l, wiring.outputs(l)));
+    costs.inputs.push_back(column);
+    if (l == 0) {
+      if (wiring.removable(0)) costs.least = column;
+      continue;
+    }
+    const auto features = static_cast<double>(wiring.features_per_maker(l));
+    costs.outputs[l - 1] += column * features;
+    // A feature of a flattened image goes without the filter that makes it.
+    if (features == 1) costs.inputs[l] = costs.outputs[l - 1];
+    costs.least = std::min(costs.least, costs.inputs[l]);
+  }
+  return costs;
 }
 
 /// Training, removal and figures of one run.
@@ -344,6 +375,7 @@ class Compression {
   train::ModelSpec fine_tuning_spec() {
     for (posterior::Options& options : spec_.weights) {
       options.degrees_of_freedom = 1;
+      options.column_degrees_of_freedom.reset();
     }
     return spec_;
   }
@@ -351,7 +383,8 @@ class Compression {
   /// The network of the means after training on without noise or prior: a
   /// Gaussian posterior of no width.
   Plain mean_tuned() {
-    const Plain start = means();
+    Plain start = means();
+    train::balance(start);
     train::ModelSpec spec = spec_;
     for (posterior::Options& options : spec.weights) {
       options.family = posterior::Family::Gaussian;
@@ -450,6 +483,9 @@ void check(const CompressSettings& settings) {
   positive(settings.local_scale, "the local scale");
   positive(settings.global_scale, "the global scale");
   positive(settings.pressure, "the pressure");
+  RADIR_CHECK(settings.cost_power >= 0 && settings.cost_power <= 2,
+              ArgumentError, "compress: the power of the cost must be from 0 ",
+              "to 2, but is ", settings.cost_power);
   positive(settings.learning_rate, "the learning rate");
   positive(settings.radius_rate, "the radius rate");
   RADIR_CHECK(settings.kl_warmup >= 0 && settings.kl_warmup <= 1, ArgumentError,
@@ -473,6 +509,7 @@ std::string to_json(const CompressSettings& settings) {
                      {"global_scale", settings.global_scale},
                      {"direction_gap", settings.direction_gap},
                      {"pressure", settings.pressure},
+                     {"cost_power", settings.cost_power},
                      {"epochs", settings.epochs},
                      {"prune_every", settings.prune_every},
                      {"fine_tune_epochs", settings.fine_tune_epochs},
@@ -505,6 +542,7 @@ CompressSettings compress_settings_from_json(const std::string& text) {
     json.at("global_scale").get_to(settings.global_scale);
     json.at("direction_gap").get_to(settings.direction_gap);
     json.at("pressure").get_to(settings.pressure);
+    json.at("cost_power").get_to(settings.cost_power);
     json.at("epochs").get_to(settings.epochs);
     json.at("prune_every").get_to(settings.prune_every);
     json.at("fine_tune_epochs").get_to(settings.fine_tune_epochs);
@@ -533,25 +571,23 @@ train::ModelSpec model_spec(const CompressSettings& settings,
   spec.likelihood.kind = train::Likelihood::Kind::Categorical;
   spec.weights.clear();
   const prune::Wiring wiring(settings.network);
-  const prune::Cost cost = prune::cost(settings.network);
-  std::vector<double> flops_per_unit;
-  for (std::size_t l = 0; l < wiring.size(); ++l) {
-    flops_per_unit.push_back(static_cast<double>(cost.layers[l].flops) /
-                             static_cast<double>(wiring.outputs(l)));
-  }
-  const double least =
-      *std::min_element(flops_per_unit.begin(), flops_per_unit.end());
+  const UnitCosts costs = unit_costs(settings.network, wiring);
   const double pressure =
       settings.pressure * static_cast<double>(images) / kPressureImages;
+  const auto price = [&](double flops) {
+    return pressure * std::pow(flops / costs.least, settings.cost_power);
+  };
   for (std::size_t l = 0; l < wiring.size(); ++l) {
     posterior::Options options;
     options.local_scale = settings.local_scale;
     options.global_scale = settings.global_scale;
     options.direction_gap = settings.direction_gap;
-    options.degrees_of_freedom =
-        pressure * std::pow(flops_per_unit[l] / least, kCostPower);
     if (wiring.inputs(l) == 1) options.grouping = posterior::Grouping::Row;
-    if (l + 1 == wiring.size()) options.initial_gain = 1;
+    // The outputs of the last layer stay, whatever they cost.
+    const bool last = l + 1 == wiring.size();
+    options.degrees_of_freedom = last ? 1 : price(costs.outputs[l]);
+    options.column_degrees_of_freedom = price(costs.inputs[l]);
+    if (last) options.initial_gain = 1;
     spec.weights.push_back(options);
   }
   return spec;

@@ -61,6 +61,8 @@ Json to_json(const posterior::Options& options) {
       {"grouping", name_of(kGroupings, options.grouping)},
       {"local_scale", options.local_scale},
       {"degrees_of_freedom", options.degrees_of_freedom},
+      {"column_degrees_of_freedom",
+       optional(options.column_degrees_of_freedom)},
       {"global_scale", optional(options.global_scale)},
       {"direction_prior", name_of(kDirectionPriors, options.direction_prior)},
       {"direction_gap", options.direction_gap},
@@ -79,6 +81,8 @@ posterior::Options read_posterior(JsonObject json) {
   options.grouping = json.choice("grouping", kGroupings);
   options.local_scale = json.number("local_scale");
   options.degrees_of_freedom = json.number("degrees_of_freedom");
+  options.column_degrees_of_freedom =
+      json.optional_number("column_degrees_of_freedom");
   options.global_scale = json.optional_number("global_scale");
   options.direction_prior = json.choice("direction_prior", kDirectionPriors);
   options.direction_gap = json.number("direction_gap");

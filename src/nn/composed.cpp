@@ -253,10 +253,13 @@ torch::Tensor ComposedPosterior::side_kl(Side side) const {
       kl_divergence(VonMisesFisher(mu, concentration(side), Validate::Off),
                     VonMisesFisher(mu_p, kappa_p, Validate::Off))
           .sum();
-  sum = sum + radii_kl(side, "local",
-                       prior_number(side, "local_scale",
-                                    std::log(options_.local_scale)),
-                       options_.degrees_of_freedom);
+  sum = sum +
+        radii_kl(
+            side, "local",
+            prior_number(side, "local_scale", std::log(options_.local_scale)),
+            side == Side::Row ? options_.degrees_of_freedom
+                              : options_.column_degrees_of_freedom.value_or(
+                                    options_.degrees_of_freedom));
   if (!options_.global_scale) return sum;
   return sum + radii_kl(side, "global",
                         prior_number(side, "global_scale",

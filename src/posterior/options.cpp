@@ -55,6 +55,10 @@ Options bias_options(double prior_scale) {
 void check(const Options& options) {
   check_positive(options.local_scale, "local_scale");
   check_positive(options.degrees_of_freedom, "degrees_of_freedom");
+  if (options.column_degrees_of_freedom) {
+    check_positive(*options.column_degrees_of_freedom,
+                   "column_degrees_of_freedom");
+  }
   if (options.global_scale) {
     check_positive(*options.global_scale, "global_scale");
   }

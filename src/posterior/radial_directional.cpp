@@ -36,6 +36,12 @@ double prior_log_concentration(const Options& options, std::int64_t length) {
   return std::log(concentration);
 }
 
+double degrees_of_freedom(const Options& options, bool is_row) {
+  return is_row ? options.degrees_of_freedom
+                : options.column_degrees_of_freedom.value_or(
+                      options.degrees_of_freedom);
+}
+
 template <typename P>
 kernels::RadiusFactors<P> factors(const Arrays<P>& arrays, std::size_t first) {
   return {arrays[first], arrays[first + 1], arrays[first + 2],
@@ -158,7 +164,10 @@ std::string WeightPosterior<T>::RadialDirectional::describe() const {
   text.precision(4);
   text << "radial-directional, " << to_string(options.grouping)
        << " grouping, prior: " << (options.learn_prior ? "learnt from " : "")
-       << (options.degrees_of_freedom == 1 ? "half-Cauchy" : "half-t")
+       << (degrees_of_freedom(options, true) == 1 &&
+                   degrees_of_freedom(options, false) == 1
+               ? "half-Cauchy"
+               : "half-t")
        << " scales " << options.local_scale;
   if (options.global_scale) text << " and " << *options.global_scale;
   text << ", " << to_string(options.direction_prior) << " directions";
@@ -283,7 +292,7 @@ kernels::RdpSidePrior<T> WeightPosterior<T>::RadialDirectional::side_prior(
   kernels::RdpSidePrior<T> result;
   result.log_concentration = side.prior_log_concentration;
   result.log_local_scale = std::log(this->options_.local_scale);
-  result.degrees_of_freedom = this->options_.degrees_of_freedom;
+  result.degrees_of_freedom = degrees_of_freedom(this->options_, side.is_row);
   result.log_global_scale = std::log(this->options_.global_scale.value_or(1));
   if (side.prior_direction) {
     result.direction = parameters[*side.prior_direction];

@@ -160,6 +160,10 @@ TEST(Compress, RefusesSettingsWithoutSense) {
   testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
                                        "pressure must be positive");
   settings = small();
+  settings.cost_power = -1;
+  testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
+                                       "power of the cost");
+  settings = small();
   settings.kl_warmup = 2;
   testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
                                        "from 0 to 1");

@@ -31,6 +31,7 @@ SavedModel table_model() {
   first.grouping = posterior::Grouping::Row;
   first.local_scale = 0.5;
   first.degrees_of_freedom = 4;
+  first.column_degrees_of_freedom = 9;
   first.global_scale.reset();
   first.direction_prior = posterior::DirectionPrior::MeanDirection;
   first.direction_gap = 0.02;

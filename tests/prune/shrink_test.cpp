@@ -198,6 +198,28 @@ TEST(ShrinkErrors, RefusesImpossibleSelections) {
                                        "but the selection is for 4");
 }
 
+TEST(PlainNetwork, BalanceKeepsTheOutputs) {
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(c.name);
+    const Fixture<double> fixture(c.network);
+    auto plain = plain_network(fixture.model, fixture.parameters);
+    // A network whose scale has wandered to the second layer.
+    for (double& x : plain.layers[0].weight) x *= 1e-4;
+    for (double& x : plain.layers[0].bias) x *= 1e-4;
+    for (double& x : plain.layers[1].weight) x *= 1e4;
+    auto balanced = plain;
+    train::balance(balanced);
+    const auto outputs = [&](const train::PlainNetwork<double>& network) {
+      return train::run(network, fixture.rows.data(), fixture.kRows);
+    };
+    EXPECT_LT(largest_difference(outputs(plain), outputs(balanced)), 1e-12);
+    double squares = 0;
+    for (double x : balanced.layers[0].weight) squares += x * x;
+    const auto& shape = fixture.model.layers()[0].shape;
+    EXPECT_NEAR(squares / static_cast<double>(shape.rows()), 2, 1e-10);
+  }
+}
+
 TEST(PlainNetwork, RefusesArraysOfAnotherSize) {
   const Fixture<float> fixture(cases()[0].network);
   auto plain = plain_network(fixture.model, fixture.parameters);

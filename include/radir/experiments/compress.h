@@ -22,18 +22,20 @@ struct CompressSettings {
   // The prior (posterior::Options).
   double local_scale = 0.01;
   double global_scale = 1e-3;
-  double direction_gap = 0.03;
+  double direction_gap = 0.01;
   /// How hard the prior presses: degrees of freedom of the radii's half-t
   /// prior, for 60,000 training images (in proportion for more or fewer), in
-  /// the layer whose units cost least; others get more by the power 2/3 of the
-  /// ratio of the costs of a unit.
-  double pressure = 20;
+  /// the units that cost least; others get more by the power `cost_power` of
+  /// the ratio of their costs: 0 treats all alike (fewer parameters), more
+  /// presses on what is dear to run (fewer FLOPs).
+  double pressure = 14;
+  double cost_power = 2.0 / 3;
 
   /// Passes over the images in which units are removed, and between removals.
-  std::int64_t epochs = 60;
+  std::int64_t epochs = 30;
   std::int64_t prune_every = 3;
   /// Passes after the last removal, with the posterior of the survivors.
-  std::int64_t fine_tune_epochs = 40;
+  std::int64_t fine_tune_epochs = 120;
   /// Passes after that in which the means alone are trained; 0: none.
   std::int64_t mean_epochs = 0;
   std::int64_t batch = 100;

@@ -40,6 +40,10 @@ struct Options {
   /// so that a radius far above the scale must be worth more: twice as many,
   /// twice the price of its logarithm.
   double degrees_of_freedom = 1;
+  /// Those of the columns' radii, where they are not the rows'. A unit's row in
+  /// one layer and its column in the next should have the same: else its scale
+  /// moves to the cheaper side.
+  std::optional<double> column_degrees_of_freedom;
   /// Scale of the half-Cauchy prior of the factor all radii of a layer share;
   /// no value: there is no such factor.
   std::optional<double> global_scale = 1;

@@ -29,6 +29,14 @@ PlainNetwork<T> plain_network(
     const Model& model, const std::vector<T>& parameters,
     kernels::PointWeight kind = kernels::PointWeight::Mean);
 
+/// Scales each layer but the last so that its weights have the root mean square
+/// of He's starting values, sqrt(2 / inputs of a unit), and the next one by the
+/// inverse. The outputs stay: what stands between layers (ReLU, max-pooling,
+/// selection) commutes with a positive factor. Steps of one size then suit all
+/// layers.
+template <typename T>
+void balance(PlainNetwork<T>& network);
+
 /// The outputs, [count][outputs], for rows[count][inputs]. Throws ArgumentError
 /// when an array has another size than the description says.
 template <typename T>

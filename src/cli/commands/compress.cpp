@@ -254,6 +254,9 @@ void add_compress(CLI::App& root, Invocation& invocation) {
          "Passes after that for the exported weights alone");
   number("--pressure", settings.pressure,
          "How hard the prior presses on units; more leaves fewer");
+  number("--cost-power", settings.cost_power,
+         "How much harder on units that cost more: 0 leaves fewer parameters, "
+         "1 fewer FLOPs");
   number("--direction-gap", settings.direction_gap,
          "How far the prior lets directions stray, 0 to 1");
   number("--batch", settings.batch, "Images per step");

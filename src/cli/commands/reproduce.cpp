@@ -37,6 +37,8 @@ void add_reproduce(CLI::App& root, Invocation& invocation) {
       add_group(root, "reproduce",
                 "The published tables and figures, with ours beside them");
   add_reproduce_uci(*reproduce, invocation);
+  add_reproduce_lenet(*reproduce, invocation, false);
+  add_reproduce_lenet(*reproduce, invocation, true);
   add_figures(*reproduce, invocation);
 }
 

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "radir/core/thread_pool.h"
+#include "radir/experiments/compress.h"
+#include "radir/report/table.h"
+
+namespace radir::experiments {
+
+/// A row of the article's Table 2, or of the table of dense networks.
+struct PublishedNetwork {
+  std::string method;
+  std::vector<std::int64_t> units;  ///< 4, 7, 110, 66
+  double error = 0;                 ///< on the test images, as a fraction
+};
+
+/// LeNet-5 (four numbers of units) or LeNet-300-100 (three) on MNIST.
+const std::vector<PublishedNetwork>& published_lenet(bool dense);
+
+/// Cost of a published network by the formula of prune::cost.
+prune::Cost published_cost(const PublishedNetwork& network);
+
+struct LenetOptions {
+  bool dense = false;  ///< LeNet-300-100 instead of LeNet-5
+  std::string data_dir;
+  std::int64_t seeds = 3;
+  /// Settings of every run but the seed.
+  CompressSettings settings;
+  /// Folder in which finished runs are kept, one small file each; a later call
+  /// with the same settings takes them from there. Empty: nothing is kept.
+  std::string out;
+};
+
+struct LenetRun {
+  std::uint64_t seed = 0;
+  NetworkFigures unpruned;
+  NetworkFigures pruned;
+  NetworkFigures fine_tuned;
+  double seconds = 0;
+};
+
+/// Compresses the network once per seed, side by side where there are threads.
+/// `progress` is told, one call at a time, of the share of all work done.
+std::vector<LenetRun> run_lenet(const LenetOptions& options, ThreadPool& pool,
+                                const CompressProgress& progress = nullptr);
+
+/// The run of the median test error after fine-tuning.
+const LenetRun& median_run(const std::vector<LenetRun>& runs);
+
+/// Published rows and ours.
+report::Table lenet_table(const LenetOptions& options,
+                          const std::vector<LenetRun>& runs);
+
+}  // namespace radir::experiments

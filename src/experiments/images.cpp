@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "experiments/fingerprint.h"
 #include "radir/core/error.h"
@@ -65,6 +66,11 @@ ImageSplit read_images(const std::string& source, const std::string& data_dir,
   }
   return {to_rows(dataset.train), to_rows(dataset.test), dataset.classes,
           source, fingerprint.text()};
+}
+
+bool is_image_model(const io::SavedModel& model) {
+  const auto json = nlohmann::json::parse(model.preprocessing);
+  return json.value("kind", nlohmann::json()) == "images";
 }
 
 void check_fits(const train::NetworkSpec& network, const ImageSplit& images) {

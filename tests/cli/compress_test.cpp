@@ -80,6 +80,14 @@ TEST_F(CompressCommand, LeavesARunThatOtherCommandsTake) {
   EXPECT_EQ(Json::parse(inspected.out)["architecture"],
             json["fine_tuned"]["architecture"]);
 
+  const ProgramResult evaluated =
+      run_program("evaluate '" + run_ + "' '" + data_ + "' --json");
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
+  const Json scores = Json::parse(evaluated.out);
+  EXPECT_EQ(scores["mean_weights"]["error"], json["fine_tuned"]["test_error"]);
+  EXPECT_GT(scores["metrics"]["nll"], 0);
+  EXPECT_LT(scores["metrics"]["ece"], 1);
+
   const std::string smaller = folder_ / "smaller.safetensors";
   const ProgramResult pruned =
       run_program("prune '" + run_ + "' --out '" + smaller +

@@ -7,6 +7,7 @@
 #include "radir/core/thread_pool.h"
 #include "radir/experiments/class_scores.h"
 #include "radir/io/idx.h"
+#include "radir/io/model_file.h"
 #include "radir/train/plain_network.h"
 #include "radir/train/trainer.h"
 
@@ -38,6 +39,9 @@ struct ImageSplit {
 /// not there or damaged.
 ImageSplit read_images(const std::string& source, const std::string& data_dir,
                        std::uint64_t seed);
+
+/// Whether a model was trained on images, as its preprocessing says.
+bool is_image_model(const io::SavedModel& model);
 
 /// Throws ArgumentError unless the network takes these images and has an output
 /// for each class.

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "radir/experiments/images.h"
 #include "radir/experiments/tabular_predictor.h"
 #include "radir/experiments/tabular_source.h"
 #include "radir/report/table.h"
@@ -19,6 +20,7 @@ using Json = nlohmann::ordered_json;
 struct EvaluateOptions {
   std::string model;
   std::string table;
+  std::string data_dir;
   std::int64_t samples = 200;
 };
 
@@ -40,38 +42,82 @@ Json to_json(const Metrics& metrics) {
   return json;
 }
 
-void print(const Metrics& all, const Metrics& first, bool mixture) {
-  report::Table table;
-  table.columns = {{"metric", "metric"}, {"value", "value"}};
-  if (mixture) {
-    table.columns[1].title = "mixture";
-    table.columns.push_back({"first", "first network"});
+/// Some figures, and others to set beside them (none: empty).
+struct Comparison {
+  Metrics metrics;
+  std::string title = "value";
+  Metrics others;
+  std::string others_title;
+  std::string others_key;  ///< in JSON
+};
+
+void print(const Comparison& comparison, bool json) {
+  const Metrics& others = comparison.others;
+  if (json) {
+    Json document = {{"metrics", to_json(comparison.metrics)}};
+    if (!others.empty()) document[comparison.others_key] = to_json(others);
+    std::cout << document.dump(2) << "\n";
+    return;
   }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    std::vector<report::Cell> row = {all[i].first, all[i].second};
-    if (mixture) row.emplace_back(first[i].second);
+  report::Table table;
+  table.columns = {{"metric", "metric"}, {"value", comparison.title}};
+  if (!others.empty()) {
+    table.columns.push_back({comparison.others_key, comparison.others_title});
+  }
+  for (std::size_t i = 0; i < comparison.metrics.size(); ++i) {
+    const auto& [name, value] = comparison.metrics[i];
+    std::vector<report::Cell> row = {name, value};
+    if (!others.empty()) row.emplace_back(others[i].second);
     table.rows.push_back(std::move(row));
   }
   std::cout << to_text(table);
 }
 
-void evaluate(const EvaluateOptions& options, const CommonOptions& common) {
-  ThreadPool pool(common.threads);
+Comparison evaluate_table(const EvaluateOptions& options,
+                          const CommonOptions& common, ThreadPool& pool) {
   TabularModel model = experiments::read_tabular_model(options.model);
+  Comparison result;
   const bool mixture = model.networks.size() > 1;
-  const Metrics all = scores(model, options, common, pool);
-  Metrics first;
+  result.metrics = scores(model, options, common, pool);
   if (mixture) {
     model.networks.resize(1);
-    first = scores(model, options, common, pool);
+    result.title = "mixture";
+    result.others = scores(model, options, common, pool);
+    result.others_title = "first network";
+    result.others_key = "first_network";
   }
-  if (!common.json) {
-    print(all, first, mixture);
-    return;
-  }
-  Json document = {{"metrics", to_json(all)}};
-  if (mixture) document["first_network"] = to_json(first);
-  std::cout << document.dump(2) << "\n";
+  return result;
+}
+
+/// The mixture over draws of the weights, and the mean weights.
+Comparison evaluate_images(const io::SavedModel& saved,
+                           const EvaluateOptions& options,
+                           const CommonOptions& common, ThreadPool& pool) {
+  const auto images =
+      experiments::read_images(options.table, options.data_dir, common.seed);
+  experiments::check_fits(saved.spec.network, images);
+  const train::Model model(saved.spec);
+  const std::vector<float>& parameters = saved.networks.front();
+  Comparison result;
+  result.metrics = experiments::evaluate(model, parameters, images.test,
+                                         options.samples, common.seed, &pool)
+                       .metrics();
+  result.title = "posterior";
+  result.others = experiments::evaluate(train::plain_network(model, parameters),
+                                        images.test, &pool)
+                      .metrics();
+  result.others_title = "mean weights";
+  result.others_key = "mean_weights";
+  return result;
+}
+
+void evaluate(const EvaluateOptions& options, const CommonOptions& common) {
+  ThreadPool pool(common.threads);
+  const io::SavedModel saved = io::read_model(io::model_path(options.model));
+  print(experiments::is_image_model(saved)
+            ? evaluate_images(saved, options, common, pool)
+            : evaluate_table(options, common, pool),
+        common.json);
 }
 
 }  // namespace
@@ -80,7 +126,7 @@ void add_evaluate(CLI::App& root, Invocation& invocation) {
   const auto options = std::make_shared<EvaluateOptions>();
   CLI::App* command = add_command(
       root, invocation,
-      {"evaluate", "How good a model's predictions of a table are",
+      {"evaluate", "How good a model's predictions are",
        "radir evaluate houses-run test.csv --json"},
       [options](const CommonOptions& common) { evaluate(*options, common); });
   command->add_option("model", options->model, "A run's folder or a model file")
@@ -88,9 +134,15 @@ void add_evaluate(CLI::App& root, Invocation& invocation) {
       ->required();
   command
       ->add_option("table", options->table,
-                   "A table with the model's columns, the target too")
-      ->type_name("TABLE")
+                   "A table with the model's columns, the target too; for "
+                   "images digits, mnist or a folder, of which the test part "
+                   "counts")
+      ->type_name("TABLE|IMAGES")
       ->required();
+  command
+      ->add_option("--data-dir", options->data_dir,
+                   "The folder of named images (default: RADIR_DATA_DIR)")
+      ->type_name("DIR");
   command
       ->add_option("--samples", options->samples,
                    "Draws of the weights per network")

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
+#include "cli/running_program.h"
 #include "radir/io/builtin_data.h"
 #include "radir/io/model_file.h"
 #include "radir/io/onnx.h"
@@ -95,6 +97,37 @@ TEST_F(CompressCommand, LeavesARunThatOtherCommandsTake) {
   ASSERT_EQ(pruned.exit_code, 0) << pruned.err;
   EXPECT_LE(Json::parse(pruned.out)["pruned"]["parameters"], 800);
   EXPECT_EQ(io::read_model(smaller).networks.size(), 1u);
+}
+
+TEST_F(CompressCommand, GoesOnToTheSameNetworkAfterASignal) {
+  const std::vector<std::string> words = {"compress", "--data",
+                                          data_,      "--model",
+                                          network_,   "--epochs",
+                                          "60",       "--prune-every",
+                                          "6",        "--fine-tune",
+                                          "2",        "--threads",
+                                          "1",        "--checkpoint-every",
+                                          "1ms",      "--out"};
+  const auto with_out = [&](const std::string& out) {
+    std::vector<std::string> all = words;
+    all.push_back(out);
+    return all;
+  };
+  {
+    ::radir::testing::RunningProgram program(with_out(run_));
+    ASSERT_TRUE(program.waits_for(run_ + "/checkpoint-stage-2.safetensors"))
+        << program.err();
+    program.send(SIGTERM);
+    EXPECT_EQ(program.wait(), 143) << program.err();
+  }
+  const ProgramResult resumed =
+      run_program("compress --resume '" + run_ + "' --json");
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  const std::string whole = folder_ / "whole";
+  ::radir::testing::RunningProgram program(with_out(whole));
+  ASSERT_EQ(program.wait(), 0) << program.err();
+  EXPECT_EQ(io::read_model(run_ + "/model.safetensors").networks,
+            io::read_model(whole + "/model.safetensors").networks);
 }
 
 TEST_F(CompressCommand, RefusesWhatCannotBe) {

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -42,10 +43,19 @@ train::NetworkSpec read_network(const std::string& model) {
   return io::read_network_file(model);
 }
 
+/// So that a run can be gone on with from another folder.
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error)
+             ? std::filesystem::absolute(path).string()
+             : path;
+}
+
 Json to_json(const CompressOptions& options) {
-  return {{"data", options.data},
-          {"data_dir", options.data_dir},
-          {"model", options.model},
+  return {{"name", kCommand},
+          {"data", absolute(options.data)},
+          {"data_dir", absolute(options.data_dir)},
+          {"model", absolute(options.model)},
           {"settings", Json::parse(experiments::to_json(options.settings))}};
 }
 

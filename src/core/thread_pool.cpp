@@ -18,6 +18,13 @@ namespace {
 // a system call per loop; spinning for ever would starve other processes.
 constexpr int kSpins = 2000;
 
+/// The tasks that one thread takes first: from `next` to before `end`. Each in
+/// a cache line of its own, or every take would slow the other threads.
+struct alignas(64) Share {
+  std::atomic<std::int64_t> next{0};
+  std::int64_t end = 0;
+};
+
 void pause_cpu() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -27,6 +34,8 @@ void pause_cpu() {
 }  // namespace
 
 struct ThreadPool::State {
+  explicit State(int threads) : shares(static_cast<std::size_t>(threads)) {}
+
   std::vector<std::thread> workers;
   std::mutex mutex;
   std::condition_variable wake;
@@ -37,26 +46,50 @@ struct ThreadPool::State {
   // The loop being run; written by the caller before `generation` advances,
   // and only while no worker is inside the previous one.
   const std::function<void(std::int64_t)>* task = nullptr;
-  std::int64_t count = 0;
-  std::atomic<std::int64_t> next{0};
+  std::vector<Share> shares;
   std::atomic<int> busy{0};
   std::exception_ptr failure;
 
-  void work() {
+  /// Thread `thread` gets the same share of any two loops of equal length, so
+  /// that what it wrote in the first is still in its cache in the second.
+  void share_out(std::int64_t count) {
+    const auto threads = static_cast<std::int64_t>(shares.size());
+    for (std::int64_t i = 0; i < threads; ++i) {
+      Share& share = shares[static_cast<std::size_t>(i)];
+      share.next.store(i * count / threads, std::memory_order_relaxed);
+      share.end = (i + 1) * count / threads;
+    }
+  }
+
+  /// Runs the tasks of this thread's share, then what the others left.
+  void work(std::size_t thread) {
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      run_share(shares[(thread + i) % shares.size()]);
+    }
+  }
+
+  void run_share(Share& share) {
     for (;;) {
-      const std::int64_t i = next.fetch_add(1, std::memory_order_relaxed);
-      if (i >= count) return;
+      const std::int64_t i = share.next.fetch_add(1, std::memory_order_relaxed);
+      if (i >= share.end) return;
       try {
         (*task)(i);
       } catch (...) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        if (!failure) failure = std::current_exception();
-        next.store(count, std::memory_order_relaxed);
+        fail(std::current_exception());
       }
     }
   }
 
-  void loop() {
+  /// Keeps the first failure and drops the tasks that were not begun.
+  void fail(std::exception_ptr error) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (!failure) failure = std::move(error);
+    for (Share& share : shares) {
+      share.next.store(share.end, std::memory_order_relaxed);
+    }
+  }
+
+  void loop(std::size_t thread) {
     std::uint64_t seen = 0;
     for (;;) {
       for (int spin = 0; spin < kSpins && generation.load() == seen; ++spin) {
@@ -68,7 +101,7 @@ struct ThreadPool::State {
       }
       seen = generation.load();
       if (stop.load()) return;
-      work();
+      work(thread);
       if (busy.fetch_sub(1) == 1) {
         const std::lock_guard<std::mutex> lock(mutex);
         done.notify_one();
@@ -83,13 +116,16 @@ struct ThreadPool::State {
   }
 };
 
-ThreadPool::ThreadPool(int threads) : state_(new State) {
+ThreadPool::ThreadPool(int threads) {
   RADIR_CHECK(threads >= 0 && threads <= 1024, ArgumentError,
               "ThreadPool: number of threads must be between 0 (all) and 1024,",
               " but got ", threads);
   const int size = threads == 0 ? available_threads() : threads;
+  state_ = std::make_unique<State>(size);
   for (int i = 1; i < size; ++i) {
-    state_->workers.emplace_back([state = state_.get()] { state->loop(); });
+    state_->workers.emplace_back([state = state_.get(), i] {
+      state->loop(static_cast<std::size_t>(i));
+    });
   }
 }
 
@@ -112,12 +148,11 @@ void ThreadPool::run(std::int64_t count,
     return;
   }
   state.task = &task;
-  state.count = count;
-  state.next.store(0, std::memory_order_relaxed);
+  state.share_out(count);
   state.failure = nullptr;
   state.busy.store(static_cast<int>(state.workers.size()));
   state.advance();
-  state.work();
+  state.work(0);
   for (int spin = 0; spin < kSpins && state.busy.load() != 0; ++spin) {
     pause_cpu();
   }

@@ -44,15 +44,9 @@ constexpr std::int64_t blocks_of(std::int64_t count) {
 /// Runs body(begin, size) over blocks of [0, count).
 template <typename Body>
 void for_each_block(ThreadPool* pool, std::int64_t count, const Body& body) {
-  const std::int64_t blocks = blocks_of(count);
-  const auto task = [&](std::int64_t i) {
+  run_tasks(pool, blocks_of(count), [&](std::int64_t i) {
     body(i * kBlock, std::min(kBlock, count - i * kBlock));
-  };
-  if (pool == nullptr || blocks == 1) {
-    for (std::int64_t i = 0; i < blocks; ++i) task(i);
-  } else {
-    pool->run(blocks, [&task](std::int64_t i) { task(i); });
-  }
+  });
 }
 
 template <typename... P>

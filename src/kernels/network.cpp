@@ -191,16 +191,23 @@ void Network<T>::set_input(const T* rows, std::int64_t batch,
     plan.stride = round_up(batch, kWidestLanes<T>);
     for (const auto& layer : plan.layers) layer->set_batch(batch);
   }
-  Transposition<T> transposition;
-  transposition.from = rows;
-  transposition.from_row = plan.input_shape.size();
-  transposition.indices = indices;
-  transposition.rows = batch;
-  transposition.columns = plan.input_shape.size();
-  transposition.to = plan.activations.front().data();
-  transposition.to_row = plan.stride;
-  transposition.to_columns = plan.stride;
-  plan.context.tables.lanes.transpose(transposition);
+  constexpr std::int64_t kColumns = 128;  // of a task
+  const std::int64_t columns = plan.input_shape.size();
+  run_tasks(plan.context.pool, (columns + kColumns - 1) / kColumns,
+            [&](std::int64_t task) {
+              const std::int64_t column = task * kColumns;
+              Transposition<T> transposition;
+              transposition.from = rows + column;
+              transposition.from_row = columns;
+              transposition.indices = indices;
+              transposition.rows = batch;
+              transposition.columns = std::min(kColumns, columns - column);
+              transposition.to =
+                  plan.activations.front().data() + column * plan.stride;
+              transposition.to_row = plan.stride;
+              transposition.to_columns = plan.stride;
+              plan.context.tables.lanes.transpose(transposition);
+            });
 }
 
 template <typename T>

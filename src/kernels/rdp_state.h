@@ -30,16 +30,6 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-template <typename Task>
-void run_tasks(ThreadPool* pool, std::int64_t count, const Task& task) {
-  if (pool == nullptr || count == 1) {
-    for (std::int64_t i = 0; i < count; ++i) task(i);
-  } else {
-    // Captures one reference: std::function holds it without allocating.
-    pool->run(count, [&task](std::int64_t i) { task(i); });
-  }
-}
-
 /// Consecutive rows of one channel group, as one call of a kernel handles them.
 struct RowSpan {
   std::int64_t row;       // the first one

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "radir/core/error.h"
 #include "radir/kernels/likelihood.h"
@@ -50,6 +51,7 @@ class CompiledStep<T>::Impl {
         posteriors_(model),
         network_(model.spec().network.input, model.spec().network.layers,
                  network_options(max_batch, pool)),
+        blocks_(parameter_blocks(model)),
         gradient_(static_cast<std::size_t>(model.parameter_count())),
         targets_(static_cast<std::size_t>(max_batch * model.target_size())),
         labels_(static_cast<std::size_t>(max_batch)) {}
@@ -57,7 +59,9 @@ class CompiledStep<T>::Impl {
   StepLoss gradient(const TrainingState<T>& state, const Batch<T>& batch,
                     const StepSettings& settings) {
     check(state, batch, settings);
-    std::fill(gradient_.begin(), gradient_.end(), T(0));
+    for_each_block([&](Block& block) {
+      std::fill_n(gradient_.begin() + block.begin, block.count, T(0));
+    });
     network_.set_input(batch.inputs, batch.count, batch.indices);
     gather_targets(batch);
 
@@ -92,8 +96,7 @@ class CompiledStep<T>::Impl {
   StepLoss step(TrainingState<T>& state, const Batch<T>& batch,
                 const StepSettings& settings) {
     const StepLoss loss = gradient(state, batch, settings);
-    const auto count = static_cast<std::int64_t>(gradient_.size());
-    const double squared_norm = kernels::squared_norm(count, gradient_.data());
+    const double squared_norm = squared_gradient_norm();
     const double kl = settings.kl_value ? loss.kl : 0;
     if (!std::isfinite(loss.nll + kl + squared_norm)) {
       report_not_finite(state, loss);
@@ -108,7 +111,10 @@ class CompiledStep<T>::Impl {
     buffers.first_moment = state.first_moment.data();
     buffers.second_moment = state.second_moment.data();
     buffers.rate_multiplier = rate_multiplier(settings.radius_rate);
-    adam(settings.adam, state.step + 1, count, buffers, gradient_scale);
+    for_each_block([&](Block& block) {
+      kernels::adam_step(settings.adam, state.step + 1, block.count,
+                         buffers.from(block.begin), gradient_scale);
+    });
     ++state.step;
     return loss;
   }
@@ -116,6 +122,57 @@ class CompiledStep<T>::Impl {
   const std::vector<T>& last_gradient() const { return gradient_; }
 
  private:
+  /// A part of the flat array of parameters that one thread treats.
+  struct Block {
+    std::int64_t begin;
+    std::int64_t count;
+    double place;         ///< of its beginning in its tensor, from 0 to 1
+    double squared_norm;  ///< of the gradient
+  };
+
+  /// The parameters cut into blocks, small tensors together. Those at the same
+  /// place of their tensors follow each other: a loop over groups treats such
+  /// places together, and a thread finds here what it has in its cache from
+  /// there.
+  static std::vector<Block> parameter_blocks(const Model& model) {
+    constexpr std::int64_t kSize = 1 << 15;
+    std::vector<Block> blocks;
+    for (const ParameterInfo& info : model.parameters()) {
+      const std::int64_t size = info.size();
+      if (!blocks.empty() && blocks.back().count + size <= kSize) {
+        blocks.back().count = info.offset + size - blocks.back().begin;
+        continue;
+      }
+      for (std::int64_t at = 0; at < size; at += kSize) {
+        blocks.push_back({info.offset + at, std::min(kSize, size - at),
+                          static_cast<double>(at) / static_cast<double>(size),
+                          0});
+      }
+    }
+    std::stable_sort(
+        blocks.begin(), blocks.end(),
+        [](const Block& a, const Block& b) { return a.place < b.place; });
+    return blocks;
+  }
+
+  /// The cut depends on the model alone, and so do the bits.
+  template <typename Treat>
+  void for_each_block(const Treat& treat) {
+    run_tasks(
+        pool_, static_cast<std::int64_t>(blocks_.size()),
+        [&](std::int64_t i) { treat(blocks_[static_cast<std::size_t>(i)]); });
+  }
+
+  double squared_gradient_norm() {
+    for_each_block([&](Block& block) {
+      block.squared_norm =
+          kernels::squared_norm(block.count, gradient_.data() + block.begin);
+    });
+    double sum = 0;
+    for (const Block& block : blocks_) sum += block.squared_norm;
+    return sum;
+  }
+
   static kernels::NetworkOptions network_options(std::int64_t max_batch,
                                                  ThreadPool* pool) {
     kernels::NetworkOptions options;
@@ -243,28 +300,6 @@ class CompiledStep<T>::Impl {
     return rate_multiplier_.data();
   }
 
-  void adam(const kernels::AdamOptions& options, std::int64_t step,
-            std::int64_t count, const kernels::AdamBuffers<T>& buffers,
-            double gradient_scale) {
-    // Elements are independent, so any cut gives the same bits.
-    constexpr std::int64_t kBlock = 1 << 15;
-    if (pool_ == nullptr || count <= kBlock) {
-      kernels::adam_step(options, step, count, buffers, gradient_scale);
-      return;
-    }
-    pool_->run((count + kBlock - 1) / kBlock, [&](std::int64_t block) {
-      const std::int64_t begin = block * kBlock;
-      kernels::AdamBuffers<T> part = buffers;
-      part.parameter += begin;
-      part.gradient += begin;
-      part.first_moment += begin;
-      part.second_moment += begin;
-      if (part.rate_multiplier != nullptr) part.rate_multiplier += begin;
-      kernels::adam_step(options, step, std::min(kBlock, count - begin), part,
-                         gradient_scale);
-    });
-  }
-
   [[noreturn]] void report_not_finite(const TrainingState<T>& state,
                                       const StepLoss& loss) const {
     std::string where = "the loss";
@@ -289,6 +324,7 @@ class CompiledStep<T>::Impl {
   ThreadPool* pool_;
   PosteriorSet<T> posteriors_;
   kernels::Network<T> network_;
+  std::vector<Block> blocks_;
   std::vector<T> gradient_;
   double radius_rate_ = 1;  // that rate_multiplier_ is for
   std::vector<T> rate_multiplier_;

@@ -38,14 +38,20 @@ double peak_memory_mib() {
 }
 
 void measure_steps(const std::string& network, const train::ModelSpec& spec,
-                   std::int64_t batch, int threads,
-                   const BenchStepOptions& options, BenchStepResult& result) {
-  ThreadPool pool(threads);
-  const auto contenders =
-      training_steps(spec, batch, options.seed, threads > 1 ? &pool : nullptr);
+                   std::int64_t batch, const BenchStepOptions& options,
+                   BenchStepResult& result) {
+  std::vector<Contender> contenders;
+  std::vector<int> threads_of;
+  for (int threads : options.threads) {
+    for (Contender& contender :
+         training_steps(spec, batch, options.seed, threads)) {
+      contenders.push_back(std::move(contender));
+      threads_of.push_back(threads);
+    }
+  }
   const auto timings = race(contenders, options.rounds);
   for (std::size_t i = 0; i < contenders.size(); ++i) {
-    result.rows.push_back({network, batch, contenders[i].name, threads,
+    result.rows.push_back({network, batch, contenders[i].name, threads_of[i],
                            timings[i].median_us, timings[i].min_us});
   }
 }
@@ -103,17 +109,13 @@ extern "C" void radir_bench_step(
     const radir::experiments::BenchStepOptions& options,
     radir::experiments::BenchStepResult& result) {
   using namespace radir::yardstick;
-  for (int threads : options.threads) {
-    torch::set_num_threads(threads);
-    for (const std::string& network : options.networks) {
-      if (network == "uci") {
-        for (std::int64_t batch : {32, 100}) {
-          measure_steps(network, uci_network(), batch, threads, options,
-                        result);
-        }
-      } else {
-        measure_steps(network, lenet5_network(), 100, threads, options, result);
+  for (const std::string& network : options.networks) {
+    if (network == "uci") {
+      for (std::int64_t batch : {32, 100}) {
+        measure_steps(network, uci_network(), batch, options, result);
       }
+    } else {
+      measure_steps(network, lenet5_network(), 100, options, result);
     }
   }
   result.peak_memory_mib = peak_memory_mib();

@@ -111,19 +111,29 @@ bool is_classifier(const train::Model& model) {
   return model.spec().likelihood.kind == train::Likelihood::Kind::Categorical;
 }
 
-Contender deterministic(const train::Model& model, const Examples& examples) {
+/// A step that libtorch takes with so many threads of its own.
+Contender torch_contender(const char* name, int threads,
+                          std::function<void()> step) {
+  return {name, [=] {
+            torch::set_num_threads(threads);
+            step();
+          }};
+}
+
+Contender deterministic(const train::Model& model, const Examples& examples,
+                        int threads) {
   auto chain = std::make_shared<PlainChain>(model.spec().network);
   auto adam = std::make_shared<torch::optim::Adam>(chain->parameters());
   const bool classes = is_classifier(model);
-  return {"deterministic", [=] {
-            adam->zero_grad();
-            const torch::Tensor outputs = chain->forward(examples.inputs);
-            const torch::Tensor loss =
-                classes ? F::cross_entropy(outputs, examples.targets)
-                        : F::mse_loss(outputs, examples.targets);
-            loss.backward();
-            adam->step();
-          }};
+  return torch_contender("deterministic", threads, [=] {
+    adam->zero_grad();
+    const torch::Tensor outputs = chain->forward(examples.inputs);
+    const torch::Tensor loss = classes
+                                   ? F::cross_entropy(outputs, examples.targets)
+                                   : F::mse_loss(outputs, examples.targets);
+    loss.backward();
+    adam->step();
+  });
 }
 
 /// What the two Bayesian networks of libtorch modules share: layers, the
@@ -162,56 +172,56 @@ struct BayesNetwork {
   torch::optim::Adam adam;
 };
 
-Contender autograd(const train::Model& model, const Examples& examples) {
+Contender autograd(const train::Model& model, const Examples& examples,
+                   int threads) {
   auto network = std::make_shared<BayesNetwork>(model);
-  return {"autograd", [=] {
-            network->adam.zero_grad();
-            const torch::Tensor outputs =
-                network->chain.forward(examples.inputs);
-            torch::Tensor kl = torch::zeros({});
-            for (auto& layer : network->chain.linears()) kl = kl + layer->kl();
-            for (auto& layer : network->chain.convs()) kl = kl + layer->kl();
-            network->step(network->nll(outputs, examples.targets), kl);
-          }};
+  return torch_contender("autograd", threads, [=] {
+    network->adam.zero_grad();
+    const torch::Tensor outputs = network->chain.forward(examples.inputs);
+    torch::Tensor kl = torch::zeros({});
+    for (auto& layer : network->chain.linears()) kl = kl + layer->kl();
+    for (auto& layer : network->chain.convs()) kl = kl + layer->kl();
+    network->step(network->nll(outputs, examples.targets), kl);
+  });
 }
 
-Contender composed(const train::Model& model, const Examples& examples) {
+Contender composed(const train::Model& model, const Examples& examples,
+                   int threads) {
   auto network = std::make_shared<BayesNetwork>(model);
-  return {
-      "composed", [=] {
-        network->adam.zero_grad();
-        torch::Tensor kl = torch::zeros({});
-        const auto draw = [&](const auto& layer) {
-          const nn::ComposedPosterior weight = nn::composed_weight(*layer);
-          const nn::ComposedPosterior bias = nn::composed_bias(*layer);
-          kl = kl + weight.kl() + bias.kl();
-          return std::make_pair(weight.sample(weight.draw_noise()),
-                                bias.sample(bias.draw_noise()));
-        };
-        const torch::Tensor outputs = network->chain.forward(
-            examples.inputs,
-            [&](const nn::BayesLinear& layer, const torch::Tensor& x) {
-              const auto [weight, bias] = draw(layer);
-              return F::linear(x, weight.view({bias.size(0), x.size(1)}), bias);
-            },
-            [&](const nn::BayesConv2d& layer, const torch::Tensor& x) {
-              const auto [weight, bias] = draw(layer);
-              const auto& kernel = *layer->options().kernel_size();
-              return torch::conv2d(
-                  x,
-                  weight.view({bias.size(0), x.size(1), kernel[0], kernel[1]}),
-                  bias);
-            });
-        network->step(network->nll(outputs, examples.targets), kl);
-      }};
+  return torch_contender("composed", threads, [=] {
+    network->adam.zero_grad();
+    torch::Tensor kl = torch::zeros({});
+    const auto draw = [&](const auto& layer) {
+      const nn::ComposedPosterior weight = nn::composed_weight(*layer);
+      const nn::ComposedPosterior bias = nn::composed_bias(*layer);
+      kl = kl + weight.kl() + bias.kl();
+      return std::make_pair(weight.sample(weight.draw_noise()),
+                            bias.sample(bias.draw_noise()));
+    };
+    const torch::Tensor outputs = network->chain.forward(
+        examples.inputs,
+        [&](const nn::BayesLinear& layer, const torch::Tensor& x) {
+          const auto [weight, bias] = draw(layer);
+          return F::linear(x, weight.view({bias.size(0), x.size(1)}), bias);
+        },
+        [&](const nn::BayesConv2d& layer, const torch::Tensor& x) {
+          const auto [weight, bias] = draw(layer);
+          const auto& kernel = *layer->options().kernel_size();
+          return torch::conv2d(
+              x, weight.view({bias.size(0), x.size(1), kernel[0], kernel[1]}),
+              bias);
+        });
+    network->step(network->nll(outputs, examples.targets), kl);
+  });
 }
 
 /// Everything a compiled step needs, in one place that outlives the call.
 struct Compiled {
   Compiled(const train::Model& model, const Examples& examples_in,
-           std::uint64_t seed, ThreadPool* pool)
+           std::uint64_t seed, int threads)
       : examples(examples_in),
-        step(model, examples_in.inputs.size(0), pool),
+        pool(threads),
+        step(model, examples_in.inputs.size(0), &pool),
         state(train::initial_state<float>(model, seed, kDataCount)) {
     batch.inputs = examples.inputs.data_ptr<float>();
     if (is_classifier(model)) {
@@ -224,7 +234,10 @@ struct Compiled {
     settings.kl_value = false;  // as in training, where an epoch reports it
   }
 
+  void run() { step.step(state, batch, settings); }
+
   Examples examples;
+  ThreadPool pool;
   train::CompiledStep<float> step;
   train::TrainingState<float> state;
   train::Batch<float> batch;
@@ -232,22 +245,44 @@ struct Compiled {
 };
 
 Contender compiled(const train::Model& model, const Examples& examples,
-                   std::uint64_t seed, ThreadPool* pool) {
-  auto it = std::make_shared<Compiled>(model, examples, seed, pool);
-  return {"compiled",
-          [=] { it->step.step(it->state, it->batch, it->settings); }};
+                   std::uint64_t seed, int threads) {
+  auto it = std::make_shared<Compiled>(model, examples, seed, threads);
+  return {"compiled", [=] { it->run(); }};
+}
+
+/// What the machine can give: as many trainings of one thread each, at once.
+Contender apart(const train::Model& model, const Examples& examples,
+                std::uint64_t seed, int threads) {
+  auto pool = std::make_shared<ThreadPool>(threads);
+  std::vector<std::shared_ptr<Compiled>> trainings;
+  for (int i = 0; i < threads; ++i) {
+    trainings.push_back(std::make_shared<Compiled>(model, examples, seed, 1));
+  }
+  return {"apart",
+          [=] {
+            pool->run(threads, [&](std::int64_t i) {
+              trainings[static_cast<std::size_t>(i)]->run();
+            });
+          },
+          threads};
 }
 
 }  // namespace
 
 std::vector<Contender> training_steps(const train::ModelSpec& spec,
                                       std::int64_t batch, std::uint64_t seed,
-                                      ThreadPool* pool) {
+                                      int threads) {
   torch::manual_seed(static_cast<std::int64_t>(seed));
   const train::Model model(spec);
   const Examples examples = random_examples(model, batch);
-  return {deterministic(model, examples), composed(model, examples),
-          autograd(model, examples), compiled(model, examples, seed, pool)};
+  std::vector<Contender> contenders = {
+      deterministic(model, examples, threads),
+      composed(model, examples, threads), autograd(model, examples, threads),
+      compiled(model, examples, seed, threads)};
+  if (threads > 1) {
+    contenders.push_back(apart(model, examples, seed, threads));
+  }
+  return contenders;
 }
 
 }  // namespace radir::yardstick

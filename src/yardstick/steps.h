@@ -10,10 +10,11 @@
 namespace radir::yardstick {
 
 /// The same network and the same random batch, each way a training step can
-/// be taken: "deterministic", "composed", "autograd" and "compiled" (see
+/// be taken with so many threads: "deterministic", "composed", "autograd",
+/// "compiled" and, where there is more than one thread, "apart" (see
 /// experiments/bench_step.h).
 std::vector<Contender> training_steps(const train::ModelSpec& spec,
                                       std::int64_t batch, std::uint64_t seed,
-                                      ThreadPool* pool);
+                                      int threads);
 
 }  // namespace radir::yardstick

@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <thread>
 
 namespace radir::yardstick {
 namespace {
 
 constexpr double kTurnMicroseconds = 2000;
+
+/// Longer than the threads of OpenMP and OpenBLAS look for more work before
+/// they sleep; until then they hold a processor that the next contender needs.
+constexpr std::chrono::milliseconds kPause{150};
 
 double microseconds(const std::function<void()>& run, int repetitions) {
   const auto start = std::chrono::steady_clock::now();
@@ -30,7 +35,10 @@ std::vector<Timing> race(const std::vector<Contender>& contenders, int rounds) {
   std::vector<std::vector<double>> times(contenders.size());
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
-      times[i].push_back(microseconds(contenders[i].run, repetitions[i]));
+      std::this_thread::sleep_for(kPause);
+      contenders[i].run();  // wakes its threads and warms the caches
+      times[i].push_back(microseconds(contenders[i].run, repetitions[i]) /
+                         contenders[i].runs_at_once);
     }
   }
   std::vector<Timing> result;

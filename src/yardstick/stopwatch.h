@@ -10,6 +10,7 @@ namespace radir::yardstick {
 struct Contender {
   std::string name;
   std::function<void()> run;
+  int runs_at_once = 1;  ///< by which the time of a call is divided
 };
 
 struct Timing {
@@ -18,8 +19,9 @@ struct Timing {
 };
 
 /// Times the contenders in turn, `rounds` times over, so that whatever else
-/// the machine does meets all of them alike. Each turn repeats a short
-/// contender until it has run for a millisecond or so and counts the mean.
+/// the machine does meets all of them alike. A turn waits until the threads of
+/// the last one sleep, runs once for nothing, then repeats a short contender
+/// until it has run for a millisecond or so and counts the mean.
 std::vector<Timing> race(const std::vector<Contender>& contenders, int rounds);
 
 }  // namespace radir::yardstick

@@ -10,7 +10,8 @@ namespace radir {
 ///
 /// Work is cut into tasks by the caller, never by the number of threads, so
 /// that what a task computes (and the order in which results are combined) is
-/// the same for any number of threads.
+/// the same for any number of threads. A thread begins with the same part of
+/// any two loops, where it finds in its cache what it wrote there before.
 class ThreadPool {
  public:
   /// Uses `threads` threads, the calling one included; 0 takes all that are
@@ -31,5 +32,16 @@ class ThreadPool {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Runs task(0) ... task(count - 1) in the pool, or here where it is null.
+template <typename Task>
+void run_tasks(ThreadPool* pool, std::int64_t count, const Task& task) {
+  if (pool == nullptr || count == 1) {
+    for (std::int64_t i = 0; i < count; ++i) task(i);
+  } else {
+    // Captures one reference: std::function holds it without allocating.
+    pool->run(count, [&task](std::int64_t i) { task(i); });
+  }
+}
 
 }  // namespace radir

@@ -14,6 +14,7 @@ namespace radir::experiments {
 struct BenchStepOptions {
   /// Of "uci" (13-50-1, batches of 32 and 100) and "lenet5" (batches of 100).
   std::vector<std::string> networks = {"uci", "lenet5"};
+  /// Each variant is measured with each of these numbers of threads.
   std::vector<int> threads = {1};
   /// Rounds, in each of which every variant takes its turn.
   int rounds = 15;
@@ -25,7 +26,9 @@ struct BenchStepRow {
   std::int64_t batch = 0;
   /// "deterministic": a plain network of libtorch's layers and its Adam;
   /// "composed": the Bayesian one from tensor operations; "autograd": from our
-  /// layers, with libtorch's Adam; "compiled": with no autograd.
+  /// layers, with libtorch's Adam; "compiled": with no autograd; "apart", for
+  /// more than one thread: a compiled step when so many trainings of one
+  /// thread each run at once, the most that threads can give on this machine.
   std::string variant;
   int threads = 1;
   double median_us = 0;

@@ -26,6 +26,13 @@ struct AdamBuffers {
   T* second_moment = nullptr;
   /// Multiplies the learning rate element by element; may be null: all ones.
   const T* rate_multiplier = nullptr;
+
+  /// The same arrays from element `begin` on.
+  AdamBuffers from(std::int64_t begin) const {
+    return {parameter + begin, gradient + begin, first_moment + begin,
+            second_moment + begin,
+            rate_multiplier == nullptr ? nullptr : rate_multiplier + begin};
+  }
 };
 
 /// Step t = 1, 2, ... of Adam in one pass over `count` elements:

@@ -57,6 +57,8 @@ void print_steps(const BenchStepResult& result) {
                    {"threads", "threads"},          {"variant", "variant"},
                    {"median_us", "median (us)", 4}, {"min_us", "min (us)", 4},
                    {"ratio", "/ deterministic", 3}};
+  const bool threaded = result.rows.back().threads > 1;
+  if (threaded) table.columns.push_back({"gain", "1 thread / this", 3});
   for (const BenchStepRow& row : result.rows) {
     const double yardstick =
         result.row(row.network, row.batch, "deterministic", row.threads)
@@ -64,6 +66,13 @@ void print_steps(const BenchStepResult& result) {
     table.rows.push_back({row.network, row.batch, std::int64_t{row.threads},
                           row.variant, row.median_us, row.min_us,
                           row.median_us / yardstick});
+    if (threaded) {
+      const char* alone =
+          row.variant == "apart" ? "compiled" : row.variant.c_str();
+      table.rows.back().push_back(
+          result.row(row.network, row.batch, alone, 1).median_us /
+          row.median_us);
+    }
   }
   std::cout << to_text(table) << "\npeak memory of the process: "
             << static_cast<int>(result.peak_memory_mib) << " MiB\n";
@@ -107,7 +116,7 @@ void add_bench_step(CLI::App& bench, Invocation& invocation) {
        "radir bench step --networks lenet5 --threads 2"},
       [options](const CommonOptions& common) {
         options->seed = common.seed;
-        if (common.threads > 0) options->threads = {common.threads};
+        if (common.threads > 1) options->threads = {1, common.threads};
         const BenchStepResult result = experiments::bench_step(*options);
         common.json ? print_steps_json(result) : print_steps(result);
       });

@@ -80,6 +80,13 @@ function(radir_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
+# radir_compile_together(TARGET): where the headers of other libraries take most
+# of the compiler's time, several files are compiled as one.
+function(radir_compile_together target)
+  set_target_properties(${target} PROPERTIES
+    UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+endfunction()
+
 # radir_add_tests(LAYER FILES... [LINK ...] [WHOLE])
 # One executable per layer. WHOLE registers it as a single CTest entry (for
 # those that load libtorch, whose start takes half a second a time).

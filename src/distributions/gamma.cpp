@@ -13,7 +13,7 @@
 namespace radir::distributions {
 namespace {
 
-struct LogDensity {
+struct GammaLogDensity {
   double operator()(double x, double shape, double rate) const {
     return detail::log_gamma_density(rate * x, shape) - std::log(x);
   }
@@ -23,7 +23,7 @@ struct LogDensity {
   }
 };
 
-struct Entropy {
+struct GammaEntropy {
   double operator()(double shape, double rate) const {
     return shape + math::log_gamma(shape) + (1 - shape) * math::digamma(shape) -
            std::log(rate);
@@ -71,7 +71,7 @@ Gamma::Gamma(torch::Tensor concentration, torch::Tensor rate, Validate validate)
 
 torch::Tensor Gamma::log_prob(const torch::Tensor& value) const {
   check_value("Gamma.log_prob", value);
-  return detail::elementwise(LogDensity{}, value, concentration(), rate());
+  return detail::elementwise(GammaLogDensity{}, value, concentration(), rate());
 }
 
 torch::Tensor Gamma::rsample(Generator& generator,
@@ -88,7 +88,7 @@ torch::Tensor Gamma::variance() const {
 }
 
 torch::Tensor Gamma::entropy() const {
-  return detail::elementwise(Entropy{}, concentration(), rate());
+  return detail::elementwise(GammaEntropy{}, concentration(), rate());
 }
 
 }  // namespace radir::distributions

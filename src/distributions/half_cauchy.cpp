@@ -11,7 +11,7 @@
 namespace radir::distributions {
 namespace {
 
-struct LogDensity {
+struct HalfCauchyLogDensity {
   double operator()(double x, double scale) const {
     return math::half_cauchy_log_density(x, scale);
   }
@@ -32,7 +32,7 @@ HalfCauchy::HalfCauchy(torch::Tensor scale, Validate validate)
 
 torch::Tensor HalfCauchy::log_prob(const torch::Tensor& value) const {
   check_value("HalfCauchy.log_prob", value);
-  return detail::elementwise(LogDensity{}, value, scale());
+  return detail::elementwise(HalfCauchyLogDensity{}, value, scale());
 }
 
 torch::Tensor HalfCauchy::rsample(Generator& generator,

@@ -10,7 +10,7 @@
 namespace radir::distributions {
 namespace {
 
-struct LogDensity {
+struct InverseGammaLogDensity {
   double operator()(double x, double shape, double scale) const {
     return detail::log_gamma_density(scale / x, shape) - std::log(x);
   }
@@ -20,7 +20,7 @@ struct LogDensity {
   }
 };
 
-struct Entropy {
+struct InverseGammaEntropy {
   double operator()(double shape, double scale) const {
     return shape + math::log_gamma(shape) - (1 + shape) * math::digamma(shape) +
            std::log(scale);
@@ -30,7 +30,7 @@ struct Entropy {
   }
 };
 
-struct Mean {
+struct InverseGammaMean {
   double operator()(double shape, double scale) const {
     return shape > 1 ? scale / (shape - 1) : detail::kInfinity;
   }
@@ -40,7 +40,7 @@ struct Mean {
   }
 };
 
-struct Variance {
+struct InverseGammaVariance {
   double operator()(double shape, double scale) const {
     if (shape <= 2) return detail::kInfinity;
     const double mean = scale / (shape - 1);
@@ -66,7 +66,8 @@ InverseGamma::InverseGamma(torch::Tensor concentration, torch::Tensor scale,
 
 torch::Tensor InverseGamma::log_prob(const torch::Tensor& value) const {
   check_value("InverseGamma.log_prob", value);
-  return detail::elementwise(LogDensity{}, value, concentration(), scale());
+  return detail::elementwise(InverseGammaLogDensity{}, value, concentration(),
+                             scale());
 }
 
 torch::Tensor InverseGamma::rsample(Generator& generator,
@@ -77,15 +78,15 @@ torch::Tensor InverseGamma::rsample(Generator& generator,
 }
 
 torch::Tensor InverseGamma::mean() const {
-  return detail::elementwise(Mean{}, concentration(), scale());
+  return detail::elementwise(InverseGammaMean{}, concentration(), scale());
 }
 
 torch::Tensor InverseGamma::variance() const {
-  return detail::elementwise(Variance{}, concentration(), scale());
+  return detail::elementwise(InverseGammaVariance{}, concentration(), scale());
 }
 
 torch::Tensor InverseGamma::entropy() const {
-  return detail::elementwise(Entropy{}, concentration(), scale());
+  return detail::elementwise(InverseGammaEntropy{}, concentration(), scale());
 }
 
 }  // namespace radir::distributions

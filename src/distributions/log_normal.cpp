@@ -12,7 +12,7 @@ namespace {
 
 using math::detail::kHalfLog2Pi;
 
-struct LogDensity {
+struct LogNormalLogDensity {
   double operator()(double x, double loc, double scale) const {
     const double log_x = std::log(x);
     const double z = (log_x - loc) / scale;
@@ -34,7 +34,7 @@ LogNormal::LogNormal(torch::Tensor loc, torch::Tensor scale, Validate validate)
 
 torch::Tensor LogNormal::log_prob(const torch::Tensor& value) const {
   check_value("LogNormal.log_prob", value);
-  return detail::elementwise(LogDensity{}, value, loc(), scale());
+  return detail::elementwise(LogNormalLogDensity{}, value, loc(), scale());
 }
 
 torch::Tensor LogNormal::rsample(Generator& generator,

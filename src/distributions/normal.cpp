@@ -13,7 +13,7 @@ namespace {
 
 using math::detail::kHalfLog2Pi;
 
-struct LogDensity {
+struct NormalLogDensity {
   double operator()(double x, double loc, double scale) const {
     const double z = (x - loc) / scale;
     return -0.5 * z * z - std::log(scale) - kHalfLog2Pi;
@@ -34,7 +34,7 @@ Normal::Normal(torch::Tensor loc, torch::Tensor scale, Validate validate)
 
 torch::Tensor Normal::log_prob(const torch::Tensor& value) const {
   check_value("Normal.log_prob", value);
-  return detail::elementwise(LogDensity{}, value, loc(), scale());
+  return detail::elementwise(NormalLogDensity{}, value, loc(), scale());
 }
 
 torch::Tensor Normal::rsample(Generator& generator,

@@ -59,7 +59,7 @@ struct TangentVariance {
   }
 };
 
-struct Entropy {
+struct VmfEntropy {
   double m;
   double operator()(double kappa) const { return math::vmf_entropy(m, kappa); }
   std::array<double, 1> gradient(double kappa) const {
@@ -221,7 +221,7 @@ torch::Tensor VonMisesFisher::variance() const {
 }
 
 torch::Tensor VonMisesFisher::entropy() const {
-  return detail::elementwise(Entropy{m()}, concentration())
+  return detail::elementwise(VmfEntropy{m()}, concentration())
       .expand(batch_shape());
 }
 

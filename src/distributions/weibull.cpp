@@ -13,7 +13,7 @@ namespace {
 
 using math::detail::kEulerGamma;
 
-struct LogDensity {
+struct WeibullLogDensity {
   double operator()(double x, double scale, double shape) const {
     const double y = std::log(x / scale);
     return std::log(shape / scale) + (shape - 1) * y - std::exp(shape * y);
@@ -70,7 +70,8 @@ Weibull::Weibull(torch::Tensor scale, torch::Tensor concentration,
 
 torch::Tensor Weibull::log_prob(const torch::Tensor& value) const {
   check_value("Weibull.log_prob", value);
-  return detail::elementwise(LogDensity{}, value, scale(), concentration());
+  return detail::elementwise(WeibullLogDensity{}, value, scale(),
+                             concentration());
 }
 
 torch::Tensor Weibull::rsample(Generator& generator,

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <type_traits>
 
+#include "distributions/checks.h"
 #include "radir/math/gamma.h"
 #include "support/vmf_cosine.h"
 
@@ -14,8 +15,6 @@ namespace radir::testing {
 namespace {
 
 using namespace radir::distributions;
-
-torch::Tensor number(double x) { return torch::tensor(x, torch::kDouble); }
 
 template <typename Family>
 std::unique_ptr<Distribution> make_two(const Tensors& p, Validate validate) {

@@ -43,6 +43,8 @@ double numerical_derivative(const Function& function, Tensors inputs,
 
 }  // namespace
 
+torch::Tensor number(double x) { return torch::tensor(x, torch::kDouble); }
+
 void expect_close(const torch::Tensor& got, const torch::Tensor& want,
                   double relative, double absolute, const std::string& what) {
   ASSERT_EQ(got.sizes(), want.sizes()) << what;

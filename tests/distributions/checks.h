@@ -17,6 +17,9 @@ inline constexpr double kKolmogorovLimit = 2.7;
 /// Monte Carlo means may be off by this many standard errors.
 inline constexpr double kStandardErrors = 5;
 
+/// A scalar in double.
+torch::Tensor number(double x);
+
 /// |got - want| <= relative * |want| + absolute for every element; shapes must
 /// agree.
 void expect_close(const torch::Tensor& got, const torch::Tensor& want,

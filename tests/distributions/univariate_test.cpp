@@ -17,12 +17,11 @@ namespace {
 
 using testing::expect_close;
 using testing::expect_error;
+using testing::number;
 
 torch::Tensor doubles(std::initializer_list<double> values) {
   return torch::tensor(std::vector<double>(values), torch::kDouble);
 }
-
-torch::Tensor number(double x) { return torch::tensor(x, torch::kDouble); }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 

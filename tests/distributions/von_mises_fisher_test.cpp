@@ -17,9 +17,8 @@ namespace {
 using testing::expect_close;
 using testing::expect_error;
 using testing::expect_mean;
+using testing::number;
 using testing::Table;
-
-torch::Tensor number(double x) { return torch::tensor(x, torch::kDouble); }
 
 /// The i-th axis of R^m, in double.
 torch::Tensor axis(std::int64_t m, std::int64_t i) {

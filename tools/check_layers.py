@@ -20,11 +20,12 @@ ALLOWED = {
     # With libtorch:
     "distributions": "core math kernels",
     "nn": "core math kernels posterior train distributions",
+    "torchscript": "core math kernels posterior train experiments",
     "yardstick": "core math kernels posterior train distributions nn "
     "experiments",
 }
 # All others are linked into programs that must start without loading libtorch.
-WITH_TORCH = {"distributions", "nn", "yardstick"}
+WITH_TORCH = {"distributions", "nn", "torchscript", "yardstick"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 

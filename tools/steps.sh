@@ -44,11 +44,13 @@ step() {
   exit 1
 }
 
-# Installs the packages of tools/packages.txt that are not there yet; touches
-# neither the network nor apt when none is missing.
+# install_packages [PACKAGE...]
+# Installs those of tools/packages.txt and the packages named that are not there
+# yet; touches neither the network nor apt when none is missing.
 install_packages() {
   local wanted missing=() package as_root=()
   mapfile -t wanted < <(sed 's/#.*//' tools/packages.txt | xargs -n1)
+  wanted+=("$@")
   if ! command -v apt-get >/dev/null; then
     echo "This is not a Debian system; install yourself: ${wanted[*]}"
     return 1

@@ -1,8 +1,27 @@
 #include "cli/command.h"
 
+#include <cmath>
 #include <utility>
 
+#include "radir/core/error.h"
+
 namespace radir::cli {
+namespace {
+
+std::optional<double> parse_threshold(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  try {
+    std::size_t end = 0;
+    const double value = std::stod(text, &end);
+    if (end == text.size() && std::isfinite(value)) return value;
+  } catch (const std::exception&) {
+  }
+  detail::throw_error<ArgumentError>(
+      "--threshold must be auto or a number (the log of a radius), but is \"",
+      text, "\"");
+}
+
+}  // namespace
 
 CLI::App* add_command(CLI::App& parent, Invocation& invocation,
                       const CommandInfo& info,
@@ -33,6 +52,18 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation,
 CLI::App* add_group(CLI::App& parent, const std::string& name,
                     const std::string& description) {
   return parent.add_subcommand(name, description);
+}
+
+void add_threshold_option(CLI::App& command, std::optional<double>& threshold) {
+  command
+      .add_option_function<std::string>(
+          "--threshold",
+          [&threshold](const std::string& text) {
+            threshold = parse_threshold(text);
+          },
+          "auto, or the score (log of a radius) below which units go")
+      ->type_name("X")
+      ->default_str("auto");
 }
 
 }  // namespace radir::cli

@@ -3,10 +3,20 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "radir/core/error.h"
+
 namespace radir::cli {
+
+/// Thrown by a command that looks for problems, did all it was asked for, and
+/// found some; the program's exit code is then 1.
+class ProblemsFound : public Error {
+ public:
+  using Error::Error;
+};
 
 /// The options every command takes.
 struct CommonOptions {
@@ -37,17 +47,23 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation,
 CLI::App* add_group(CLI::App& parent, const std::string& name,
                     const std::string& description);
 
+/// Adds --threshold: "auto", which leaves it empty, or a score.
+void add_threshold_option(CLI::App& command, std::optional<double>& threshold);
+
 // One function, and one file in commands/, per top-level command.
 void add_bench(CLI::App& root, Invocation& invocation);
 /// `run` runs the command line made of these words.
 void add_demo(CLI::App& root, Invocation& invocation,
               std::function<void(const std::vector<std::string>&)> run);
 void add_compress(CLI::App& root, Invocation& invocation);
+void add_data(CLI::App& root, Invocation& invocation);
+void add_doctor(CLI::App& root, Invocation& invocation);
 void add_evaluate(CLI::App& root, Invocation& invocation);
 void add_export(CLI::App& root, Invocation& invocation);
 void add_inspect(CLI::App& root, Invocation& invocation);
 void add_predict(CLI::App& root, Invocation& invocation);
 void add_prune(CLI::App& root, Invocation& invocation);
+void add_report(CLI::App& root, Invocation& invocation);
 void add_reproduce(CLI::App& root, Invocation& invocation);
 void add_train(CLI::App& root, Invocation& invocation);
 void add_version(CLI::App& root, Invocation& invocation);

@@ -16,6 +16,7 @@ namespace radir::cli {
 namespace {
 
 // Exit codes are part of the interface: scripts tell failures apart by them.
+constexpr int kProblemsFound = 1;
 constexpr int kBug = 1;
 constexpr int kBadArgument = 2;
 constexpr int kNumericalFailure = 3;
@@ -27,6 +28,7 @@ int exit_code(const std::exception& error) {
   if (const auto* stopped = dynamic_cast<const StoppedBySignal*>(&error)) {
     return kSignal + stopped->signal();
   }
+  if (dynamic_cast<const ProblemsFound*>(&error)) return kProblemsFound;
   if (dynamic_cast<const ArgumentError*>(&error)) return kBadArgument;
   if (dynamic_cast<const DomainError*>(&error)) return kBadArgument;
   if (dynamic_cast<const NumericalError*>(&error)) return kNumericalFailure;
@@ -38,7 +40,7 @@ int exit_code(const std::exception& error) {
 int report_failure(const std::exception& error) {
   const int code = exit_code(error);
   std::cerr << "radir: " << error.what();
-  if (code == kBug) {
+  if (code == kBug && !dynamic_cast<const ProblemsFound*>(&error)) {
     std::cerr << " (this is a bug: please report it with the command line and "
                  "radir "
               << version() << ")";
@@ -112,8 +114,11 @@ int run(std::vector<std::string> arguments) {
   add_prune(root, invocation);
   add_inspect(root, invocation);
   add_export(root, invocation);
+  add_report(root, invocation);
   add_reproduce(root, invocation);
+  add_data(root, invocation);
   add_bench(root, invocation);
+  add_doctor(root, invocation);
   add_version(root, invocation);
 
   try {

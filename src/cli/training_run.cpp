@@ -108,6 +108,15 @@ Json read_run_config(const io::RunFolder& folder, const std::string& command) {
   return config;
 }
 
+void check_same_data(const Json& config, const std::string& source,
+                     const std::string& fingerprint) {
+  const Json data = config.value("data", Json());
+  RADIR_CHECK(
+      data.is_object() && data.value("fingerprint", Json()) == fingerprint,
+      IoError, source, ": has changed since the run was begun; ",
+      "give it back its content or start a new run");
+}
+
 void train_in(
     const io::RunFolder& folder, const std::string& command,
     const RunOptions& options,

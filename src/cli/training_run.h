@@ -53,6 +53,11 @@ class StoppedBySignal : public Error {
 nlohmann::ordered_json read_run_config(const io::RunFolder& folder,
                                        const std::string& command);
 
+/// Throws IoError, which names `source`, unless the run was begun on data of
+/// this fingerprint.
+void check_same_data(const nlohmann::ordered_json& config,
+                     const std::string& source, const std::string& fingerprint);
+
 /// Calls `work` with signals caught. A stop ends in StoppedBySignal, whose
 /// message says how to go on. A failure before the first checkpoint leaves no
 /// folder behind.

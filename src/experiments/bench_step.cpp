@@ -1,51 +1,14 @@
 #include "radir/experiments/bench_step.h"
 
-#include <dlfcn.h>
-#include <limits.h>
-#include <unistd.h>
-
 #include <string>
 
+#include "experiments/torch_module.h"
 #include "radir/core/error.h"
 
 namespace radir::experiments {
 namespace {
 
 constexpr char kModule[] = "radir_yardstick.so";
-
-/// Folder of the running program, with a slash at the end.
-std::string program_folder() {
-  char path[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  RADIR_CHECK(length > 0, IoError, "cannot find the folder of this program");
-  const std::string program(path, static_cast<std::size_t>(length));
-  return program.substr(0, program.rfind('/') + 1);
-}
-
-/// The module lies beside the program in a build folder, and in the library
-/// folder of an installation. It stays loaded: libtorch cannot be unloaded.
-void* load_module() {
-  std::string failures;
-  for (const char* folder : {"", "../" RADIR_MODULE_FOLDER "/"}) {
-    const std::string path = program_folder() + folder + kModule;
-    if (void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      return module;
-    }
-    failures += std::string("\n  ") + dlerror();
-  }
-  detail::throw_error<UnsupportedError>(
-      "this measurement needs libtorch and its module ", kModule,
-      ", which could not be loaded; build with RADIR_WITH_TORCH=ON:", failures);
-}
-
-template <typename Function>
-Function* module_function(const char* name) {
-  static void* const module = load_module();
-  void* symbol = dlsym(module, name);
-  RADIR_CHECK(symbol != nullptr, UnsupportedError, kModule, " has no ", name,
-              "; it belongs to another version of this program");
-  return reinterpret_cast<Function*>(symbol);
-}
 
 template <typename Row, typename Matches>
 const Row& find_row(const std::vector<Row>& rows, Matches matches) {
@@ -88,7 +51,7 @@ BenchStepResult bench_step(const BenchStepOptions& options) {
   }
   BenchStepResult result;
   module_function<void(const BenchStepOptions&, BenchStepResult&)>(
-      "radir_bench_step")(options, result);
+      kModule, "radir_bench_step")(options, result);
   return result;
 }
 
@@ -102,7 +65,7 @@ BenchPredictResult bench_predict(const BenchPredictOptions& options) {
   }
   BenchPredictResult result;
   module_function<void(const BenchPredictOptions&, BenchPredictResult&)>(
-      "radir_bench_predict")(options, result);
+      kModule, "radir_bench_predict")(options, result);
   return result;
 }
 

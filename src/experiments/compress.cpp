@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "io/json_object.h"
 #include "radir/core/error.h"
 #include "radir/prune/curve.h"
 #include "radir/prune/threshold.h"
@@ -26,7 +27,7 @@ constexpr double kAllowedLoss = 0.001;
 /// and so must what is to balance it.
 constexpr double kPressureImages = 60000;
 /// One training image in this many is kept aside where a budget is to be met.
-constexpr std::int64_t kValidationPart = 12;
+constexpr std::int64_t kValidationImagePart = 12;
 /// Images behind a comparison of masked and shrunk networks.
 constexpr std::int64_t kComparedImages = 100;
 constexpr int kTimedRuns = 5;
@@ -139,10 +140,9 @@ class Compression {
         pool_(pool),
         run_(run),
         spec_(model_spec(settings, images.train.count)) {
-    const bool budget =
-        settings.max_flops || settings.max_parameters || settings.max_error;
-    const std::int64_t aside =
-        budget ? images.train.count / kValidationPart : 0;
+    const std::int64_t aside = settings.budget.is_given()
+                                   ? images.train.count / kValidationImagePart
+                                   : 0;
     train_count_ = images.train.count - aside;
     validation_ = part(images.train, train_count_, aside);
     guard_ = part(images.train, 0, std::min(kGuardImages, train_count_));
@@ -154,6 +154,7 @@ class Compression {
     const auto start = Clock::now();
     train_and_remove();
     meet_budget();
+    keep_best();
     result_.pruned = figures(spec_, parameters_);
     Plain final = means();
     if (settings_.fine_tune_epochs > 0) {
@@ -199,7 +200,10 @@ class Compression {
     }
     train::DataView<float> data{images_.train.pixels.data(), nullptr,
                                 images_.train.labels.data(), train_count_};
-    if (settings_.shift > 0) {
+    if (settings_.warp > 0) {
+      data.augmentation =
+          random_warp(images_.train.shape, settings_.warp, settings_.shift);
+    } else if (settings_.shift > 0) {
       data.augmentation = random_shift(images_.train.shape, settings_.shift);
     }
     const auto on_epoch = [&](const train::EpochReport& report) {
@@ -273,7 +277,8 @@ class Compression {
     const train::Model model(spec_);
     const prune::Wiring wiring(spec_.network);
     const prune::Scores scores = prune::unit_scores(model, parameters_);
-    std::vector<prune::Split> splits = prune::split_clusters(scores);
+    const std::vector<prune::Split> splits =
+        prune::split(scores, settings_.threshold);
     if (std::none_of(splits.begin(), splits.end(),
                      [](const prune::Split& s) { return s.found; })) {
       return;
@@ -343,23 +348,28 @@ class Compression {
 
   /// Goes down the curve of sizes until the budgets are met.
   void meet_budget() {
-    if (!settings_.max_flops && !settings_.max_parameters &&
-        !settings_.max_error) {
-      return;
-    }
+    if (!settings_.budget.is_given()) return;
     const train::Model model(spec_);
     const prune::Scores scores = prune::unit_scores(model, parameters_);
     const Plain plain = plain_network(model, parameters_);
-    const prune::Wiring wiring(spec_.network);
-    const auto curve = prune::size_curve(spec_.network, scores);
-    for (const prune::CurvePoint& point : curve) {
-      result_.curve.push_back(
-          {point.share, point.cost.flops, point.cost.parameters,
-           error_of(prune::shrink(plain, point.selection), validation_, pool_),
-           prune::architecture(wiring, point.selection)});
+    result_.curve = prune::size_curve(spec_.network, scores);
+    for (prune::CurvePoint& point : result_.curve) {
+      point.error =
+          error_of(prune::shrink(plain, point.selection), validation_, pool_);
     }
-    const std::size_t chosen = choose(result_.curve, settings_);
-    apply(model, curve[chosen].selection);
+    apply(model,
+          prune::within_budget(result_.curve, settings_.budget).selection);
+  }
+
+  void keep_best() {
+    if (settings_.keep.empty()) return;
+    const train::Model model(spec_);
+    const prune::Selection selection = prune::select_best(
+        prune::Wiring(spec_.network), prune::unit_scores(model, parameters_),
+        settings_.keep);
+    const Plain plain = plain_network(model, parameters_);
+    compare_with_masked(plain, selection, prune::shrink(plain, selection));
+    apply(model, selection);
   }
 
   void fine_tune() {
@@ -406,7 +416,7 @@ class Compression {
     }
     train::TrainerOptions options;
     options.epochs = settings_.mean_epochs;
-    options.adam.learning_rate = settings_.learning_rate / 3;
+    options.adam.learning_rate = settings_.mean_learning_rate;
     options.learning_rate.kind = train::LearningRateSchedule::Kind::Cosine;
     options.learning_rate.final_factor = 0.01;
     options.kl = train::KlSchedule::constant(0);
@@ -487,80 +497,91 @@ void check(const CompressSettings& settings) {
               ArgumentError, "compress: the power of the cost must be from 0 ",
               "to 2, but is ", settings.cost_power);
   positive(settings.learning_rate, "the learning rate");
+  positive(settings.mean_learning_rate, "the learning rate of the means");
   positive(settings.radius_rate, "the radius rate");
   RADIR_CHECK(settings.kl_warmup >= 0 && settings.kl_warmup <= 1, ArgumentError,
               "compress: the share of the KL warm-up must be ",
               "from 0 to 1, but is ", settings.kl_warmup);
+  RADIR_CHECK(!settings.threshold || std::isfinite(*settings.threshold),
+              ArgumentError, "compress: the threshold must be finite, but is ",
+              *settings.threshold);
   at_least(settings.epochs, 1, "the number of epochs");
   at_least(settings.prune_every, 1, "the number of epochs between removals");
   at_least(settings.fine_tune_epochs, 0, "the number of fine-tuning epochs");
   at_least(settings.mean_epochs, 0, "the number of epochs for the means");
   at_least(settings.batch, 1, "the batch");
   at_least(settings.shift, 0, "the shift");
+  RADIR_CHECK(settings.warp >= 0 && settings.warp < 1, ArgumentError,
+              "compress: the strength of the warp must be from 0 to below 1, ",
+              "but is ", settings.warp);
   at_least(settings.samples, 1, "the number of samples");
+  if (!settings.keep.empty()) {
+    const prune::Wiring wiring(settings.network);
+    prune::select_best(wiring, prune::Scores(wiring.size()), settings.keep);
+  }
 }
 
 std::string to_json(const CompressSettings& settings) {
   const auto optional = [](const auto& value) {
     return value ? Json(*value) : Json(nullptr);
   };
-  const Json json = {{"network", settings.network_name},
-                     {"local_scale", settings.local_scale},
-                     {"global_scale", settings.global_scale},
-                     {"direction_gap", settings.direction_gap},
-                     {"pressure", settings.pressure},
-                     {"cost_power", settings.cost_power},
-                     {"epochs", settings.epochs},
-                     {"prune_every", settings.prune_every},
-                     {"fine_tune_epochs", settings.fine_tune_epochs},
-                     {"mean_epochs", settings.mean_epochs},
-                     {"batch", settings.batch},
-                     {"shift", settings.shift},
-                     {"learning_rate", settings.learning_rate},
-                     {"radius_rate", settings.radius_rate},
-                     {"kl_warmup", settings.kl_warmup},
-                     {"max_flops", optional(settings.max_flops)},
-                     {"max_parameters", optional(settings.max_parameters)},
-                     {"max_error", optional(settings.max_error)},
-                     {"samples", settings.samples},
-                     {"seed", settings.seed}};
+  const Json json = {
+      {"network", settings.network_name},
+      {"local_scale", settings.local_scale},
+      {"global_scale", settings.global_scale},
+      {"direction_gap", settings.direction_gap},
+      {"pressure", settings.pressure},
+      {"cost_power", settings.cost_power},
+      {"epochs", settings.epochs},
+      {"prune_every", settings.prune_every},
+      {"fine_tune_epochs", settings.fine_tune_epochs},
+      {"mean_epochs", settings.mean_epochs},
+      {"batch", settings.batch},
+      {"shift", settings.shift},
+      {"warp", settings.warp},
+      {"learning_rate", settings.learning_rate},
+      {"mean_learning_rate", settings.mean_learning_rate},
+      {"radius_rate", settings.radius_rate},
+      {"kl_warmup", settings.kl_warmup},
+      {"threshold", optional(settings.threshold)},
+      {"max_flops", optional(settings.budget.max_flops)},
+      {"max_parameters", optional(settings.budget.max_parameters)},
+      {"max_error", optional(settings.budget.max_error)},
+      {"keep", settings.keep},
+      {"samples", settings.samples},
+      {"seed", settings.seed}};
   return json.dump();
 }
 
 CompressSettings compress_settings_from_json(const std::string& text) {
+  const Json document = io::parse_json<Json>("settings", text, {});
+  io::JsonObject json(document, "settings");
   CompressSettings settings;
-  try {
-    const Json json = Json::parse(text);
-    const auto optional = [&json](const char* key, auto& value) {
-      if (!json.at(key).is_null()) {
-        value = json.at(key)
-                    .get<typename std::decay_t<decltype(value)>::value_type>();
-      }
-    };
-    json.at("network").get_to(settings.network_name);
-    json.at("local_scale").get_to(settings.local_scale);
-    json.at("global_scale").get_to(settings.global_scale);
-    json.at("direction_gap").get_to(settings.direction_gap);
-    json.at("pressure").get_to(settings.pressure);
-    json.at("cost_power").get_to(settings.cost_power);
-    json.at("epochs").get_to(settings.epochs);
-    json.at("prune_every").get_to(settings.prune_every);
-    json.at("fine_tune_epochs").get_to(settings.fine_tune_epochs);
-    json.at("mean_epochs").get_to(settings.mean_epochs);
-    json.at("batch").get_to(settings.batch);
-    json.at("shift").get_to(settings.shift);
-    json.at("learning_rate").get_to(settings.learning_rate);
-    json.at("radius_rate").get_to(settings.radius_rate);
-    json.at("kl_warmup").get_to(settings.kl_warmup);
-    optional("max_flops", settings.max_flops);
-    optional("max_parameters", settings.max_parameters);
-    optional("max_error", settings.max_error);
-    json.at("samples").get_to(settings.samples);
-    json.at("seed").get_to(settings.seed);
-  } catch (const Json::exception& error) {
-    detail::throw_error<IoError>("settings of a compression are damaged: ",
-                                 error.what());
-  }
+  settings.network_name = json.text("network");
+  settings.local_scale = json.number("local_scale");
+  settings.global_scale = json.number("global_scale");
+  settings.direction_gap = json.number("direction_gap");
+  settings.pressure = json.number("pressure");
+  settings.cost_power = json.number("cost_power");
+  settings.epochs = json.integer("epochs");
+  settings.prune_every = json.integer("prune_every");
+  settings.fine_tune_epochs = json.integer("fine_tune_epochs");
+  settings.mean_epochs = json.integer("mean_epochs");
+  settings.batch = json.integer("batch");
+  settings.shift = json.integer("shift");
+  settings.warp = json.number("warp");
+  settings.learning_rate = json.number("learning_rate");
+  settings.mean_learning_rate = json.number("mean_learning_rate");
+  settings.radius_rate = json.number("radius_rate");
+  settings.kl_warmup = json.number("kl_warmup");
+  settings.threshold = json.optional_number("threshold");
+  settings.budget.max_flops = json.optional_integer("max_flops");
+  settings.budget.max_parameters = json.optional_integer("max_parameters");
+  settings.budget.max_error = json.optional_number("max_error");
+  settings.keep = json.integers("keep");
+  settings.samples = json.integer("samples");
+  settings.seed = json.seed("seed");
+  json.finish();
   return settings;
 }
 
@@ -599,34 +620,6 @@ const NetworkFigures& CompressResult::final_figures() const {
   return pruned;
 }
 
-std::size_t choose(const std::vector<SizePoint>& curve,
-                   const CompressSettings& settings) {
-  const auto within = [](const auto& limit, auto value) {
-    return !limit || value <= *limit;
-  };
-  std::optional<std::size_t> chosen;
-  for (std::size_t i = 0; i < curve.size(); ++i) {
-    const SizePoint& point = curve[i];
-    if (!within(settings.max_error, point.error)) break;
-    if (!within(settings.max_flops, point.flops) ||
-        !within(settings.max_parameters, point.parameters)) {
-      continue;
-    }
-    chosen = i;
-    // An error budget alone asks for the smallest network within it.
-    if (settings.max_flops || settings.max_parameters) break;
-  }
-  if (chosen) return *chosen;
-  const bool too_bad =
-      settings.max_error && curve.front().error > *settings.max_error;
-  const SizePoint& nearest = too_bad ? curve.front() : curve.back();
-  detail::throw_error<ArgumentError>(
-      "no network meets the budget; the nearest is ", nearest.architecture,
-      " with ", nearest.flops, " FLOPs, ", nearest.parameters,
-      " parameters and an error of ", nearest.error,
-      " on images kept aside, before fine-tuning");
-}
-
 CompressResult compress(const ImageSplit& images,
                         const CompressSettings& settings,
                         const CompressProgress& progress, ThreadPool* pool,
@@ -657,14 +650,14 @@ std::string to_json(const std::vector<Removal>& removals) {
   return list.dump();
 }
 
-std::string to_json(const std::vector<SizePoint>& curve) {
+std::string to_json(const std::vector<prune::CurvePoint>& curve) {
   Json list = Json::array();
-  for (const SizePoint& point : curve) {
+  for (const prune::CurvePoint& point : curve) {
     list.push_back({{"share", point.share},
                     {"architecture", point.architecture},
-                    {"flops", point.flops},
-                    {"parameters", point.parameters},
-                    {"error", point.error}});
+                    {"flops", point.cost.flops},
+                    {"parameters", point.cost.parameters},
+                    {"error", point.error ? Json(*point.error) : Json()}});
   }
   return list.dump();
 }

@@ -1,8 +1,10 @@
 #include "radir/experiments/export.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "radir/core/error.h"
+#include "radir/experiments/torchscript.h"
 #include "radir/io/model_file.h"
 #include "radir/io/onnx.h"
 #include "radir/train/plain_network.h"
@@ -67,11 +69,15 @@ std::int64_t parameter_count(const train::PlainNetwork<float>& network) {
   return static_cast<std::int64_t>(count);
 }
 
-}  // namespace
+/// A network ready to be written, and what goes with it.
+struct Export {
+  train::PlainNetwork<float> network;
+  std::map<std::string, std::string> metadata;
+  ExportSummary summary;
+};
 
-ExportSummary export_onnx(const std::string& model_or_run,
-                          const std::string& file,
-                          const ExportOptions& options) {
+Export read_network(const std::string& model_or_run,
+                    const ExportOptions& options) {
   const io::SavedModel saved = io::read_model(io::model_path(model_or_run));
   const auto networks = static_cast<std::int64_t>(saved.networks.size());
   RADIR_CHECK(options.network >= 1 && options.network <= networks,
@@ -79,23 +85,43 @@ ExportSummary export_onnx(const std::string& model_or_run,
               " networks, so the one to export must be from 1 to ", networks,
               ", but is ", options.network);
   const train::Model model(saved.spec);
-  const train::PlainNetwork<float> network = train::plain_network(
+  Export result;
+  result.network = train::plain_network(
       model, saved.networks[static_cast<std::size_t>(options.network - 1)],
       options.weights);
-
+  result.metadata = {{"weights", name_of(options.weights)},
+                     {"preprocessing", saved.preprocessing}};
   const std::string kind = data_kind(saved.preprocessing);
+  result.summary = {to_string(result.network.spec.input),
+                    model.output_size(),
+                    parameter_count(result.network),
+                    networks,
+                    input_note(kind),
+                    output_note(saved.spec.likelihood.kind, kind == "table")};
+  return result;
+}
+
+}  // namespace
+
+ExportSummary export_onnx(const std::string& model, const std::string& file,
+                          const ExportOptions& options) {
+  const Export network = read_network(model, options);
   io::OnnxOptions onnx;
-  onnx.input_note = input_note(kind);
-  onnx.output_note = output_note(saved.spec.likelihood.kind, kind == "table");
-  onnx.metadata["weights"] = name_of(options.weights);
-  onnx.metadata["preprocessing"] = saved.preprocessing;
-  io::write_onnx(file, network, onnx);
-  return {to_string(network.spec.input),
-          model.output_size(),
-          parameter_count(network),
-          networks,
-          onnx.input_note,
-          onnx.output_note};
+  onnx.input_note = network.summary.input_note;
+  onnx.output_note = network.summary.output_note;
+  onnx.metadata = network.metadata;
+  io::write_onnx(file, network.network, onnx);
+  return network.summary;
+}
+
+ExportSummary export_torchscript(const std::string& model,
+                                 const std::string& file,
+                                 const ExportOptions& options) {
+  Export network = read_network(model, options);
+  network.metadata["radir.input"] = network.summary.input_note;
+  network.metadata["radir.output"] = network.summary.output_note;
+  write_torchscript(file, network.network, network.metadata);
+  return network.summary;
 }
 
 }  // namespace radir::experiments

@@ -1,7 +1,9 @@
 #include "radir/experiments/images.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +11,7 @@
 #include "radir/core/error.h"
 #include "radir/io/builtin_data.h"
 #include "radir/io/data_dir.h"
+#include "radir/kernels/random.h"
 #include "radir/train/predictor.h"
 
 namespace radir::experiments {
@@ -17,7 +20,9 @@ namespace {
 constexpr std::int64_t kDigitsTrain = 10000;
 constexpr std::int64_t kDigitsTest = 2000;
 /// Images whose outputs are in memory at a time.
-constexpr std::int64_t kPiece = 1000;
+constexpr std::int64_t kImagesAtOnce = 1000;
+/// Of the random numbers that a warp makes from the one it gets.
+constexpr std::uint32_t kWarpStream = 0x40000002;
 
 io::ImageDataset read(const std::string& source, const std::string& data_dir,
                       std::uint64_t seed) {
@@ -40,6 +45,64 @@ ImageRows to_rows(const io::ImageSet& set) {
       [](std::uint8_t pixel) { return static_cast<float>(pixel) / 255; });
   rows.labels.assign(set.labels.begin(), set.labels.end());
   return rows;
+}
+
+/// Where the pixel (y, x) of a warped image comes from.
+struct PixelMap {
+  double y_from_y, y_from_x, y_offset;
+  double x_from_y, x_from_x, x_offset;
+};
+
+PixelMap random_map(const kernels::Shape& shape, double noise, double strength,
+                    std::int64_t pixels) {
+  std::uint64_t key;
+  std::memcpy(&key, &noise, sizeof key);
+  double u[6];
+  kernels::fill_uniform({key, kWarpStream, 0}, 0, 6, u);
+  for (double& value : u) value = 2 * value - 1;
+  const auto range = static_cast<double>(pixels);
+  PixelMap map{1 + strength * u[0], strength * u[1],     range * u[2],
+               strength * u[3],     1 + strength * u[4], range * u[5]};
+  const double middle_y = static_cast<double>(shape.height - 1) / 2;
+  const double middle_x = static_cast<double>(shape.width - 1) / 2;
+  map.y_offset += middle_y - map.y_from_y * middle_y - map.y_from_x * middle_x;
+  map.x_offset += middle_x - map.x_from_y * middle_y - map.x_from_x * middle_x;
+  return map;
+}
+
+/// Draws an image anew, interpolating grey values; what is outside is black.
+void warp(const float* input, const kernels::Shape& shape, const PixelMap& map,
+          float* output) {
+  // A frame of one pixel before the image and two behind it, so that all
+  // neighbours are there.
+  const std::int64_t stride = shape.width + 3;
+  std::vector<float> framed(
+      static_cast<std::size_t>((shape.height + 3) * stride));
+  for (std::int64_t row = 0; row < shape.height; ++row) {
+    std::copy_n(input + row * shape.width, shape.width,
+                framed.begin() + (row + 1) * stride + 1);
+  }
+  const auto in_frame = [](double at, std::int64_t size) {
+    return std::clamp(at + 1, 0.0, static_cast<double>(size + 1));
+  };
+  for (std::int64_t row = 0; row < shape.height; ++row) {
+    for (std::int64_t column = 0; column < shape.width; ++column) {
+      const auto r = static_cast<double>(row), c = static_cast<double>(column);
+      const double y = in_frame(
+          map.y_from_y * r + map.y_from_x * c + map.y_offset, shape.height);
+      const double x = in_frame(
+          map.x_from_y * r + map.x_from_x * c + map.x_offset, shape.width);
+      const auto top = static_cast<std::int64_t>(y);
+      const auto left = static_cast<std::int64_t>(x);
+      const auto below = static_cast<float>(y - static_cast<double>(top));
+      const auto beside = static_cast<float>(x - static_cast<double>(left));
+      const float* pixel = framed.data() + top * stride + left;
+      const float upper = pixel[0] + beside * (pixel[1] - pixel[0]);
+      const float* next = pixel + stride;
+      const float lower = next[0] + beside * (next[1] - next[0]);
+      *output++ = upper + below * (lower - upper);
+    }
+  }
 }
 
 /// Adds the scores of images `first` on, whose outputs are
@@ -106,6 +169,21 @@ train::Augmentation<float> random_shift(const kernels::Shape& shape,
   };
 }
 
+train::Augmentation<float> random_warp(const kernels::Shape& shape,
+                                       double strength, std::int64_t pixels) {
+  RADIR_CHECK(strength >= 0 && strength < 1, ArgumentError,
+              "the strength of a warp must be from 0 to below 1, but is ",
+              strength);
+  const auto shift = random_shift(shape, pixels);
+  return [=](const float* input, double noise, float* output) {
+    if (noise < 0.5) {
+      shift(input, 2 * noise, output);
+    } else {
+      warp(input, shape, random_map(shape, noise, strength, pixels), output);
+    }
+  };
+}
+
 ClassScores evaluate(const train::PlainNetwork<float>& network,
                      const ImageRows& images, ThreadPool* pool) {
   const std::vector<float> outputs =
@@ -126,8 +204,8 @@ ClassScores evaluate(const train::Model& model,
   const std::int64_t classes = model.output_size();
   ClassScores scores;
   std::vector<float> outputs;
-  for (std::int64_t first = 0; first < images.count; first += kPiece) {
-    const std::int64_t count = std::min(kPiece, images.count - first);
+  for (std::int64_t first = 0; first < images.count; first += kImagesAtOnce) {
+    const std::int64_t count = std::min(kImagesAtOnce, images.count - first);
     outputs.resize(static_cast<std::size_t>(samples * count * classes));
     predictor.run(images.pixels.data() + first * images.shape.size(), count,
                   outputs.data());

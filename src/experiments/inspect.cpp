@@ -35,25 +35,6 @@ std::pair<double, double> spreads(
   return {std::sqrt(squares / count), std::sqrt(variances / count)};
 }
 
-/// The first point of the curve within the budgets.
-prune::Selection within_budget(const train::NetworkSpec& network,
-                               const prune::Scores& scores,
-                               const PruneOptions& options) {
-  const auto curve = prune::size_curve(network, scores);
-  for (const prune::CurvePoint& point : curve) {
-    if ((!options.max_flops || point.cost.flops <= *options.max_flops) &&
-        (!options.max_parameters ||
-         point.cost.parameters <= *options.max_parameters)) {
-      return point.selection;
-    }
-  }
-  const prune::Cost& least = curve.back().cost;
-  detail::throw_error<ArgumentError>(
-      "no network meets the budget; the smallest is ",
-      prune::architecture(prune::Wiring(network), curve.back().selection),
-      " with ", least.flops, " FLOPs and ", least.parameters, " parameters");
-}
-
 }  // namespace
 
 ModelInspection inspect(const io::SavedModel& model) {
@@ -94,6 +75,26 @@ ModelInspection inspect(const io::SavedModel& model) {
   return result;
 }
 
+report::Table layer_table(const ModelInspection& inspection) {
+  report::Table table;
+  table.columns = {{"name", "name"},
+                   {"layer", "layer"},
+                   {"inputs", "inputs"},
+                   {"removable", "to spare"},
+                   {"outputs", "outputs"},
+                   {"flops", "FLOPs"},
+                   {"parameters", "parameters"},
+                   {"rms", "weight rms", 3},
+                   {"noise", "relative noise", 3}};
+  for (const LayerInspection& layer : inspection.layers) {
+    table.rows.push_back({layer.name, layer.layer, layer.inputs,
+                          layer.removable_inputs, layer.outputs, layer.flops,
+                          layer.parameters, layer.weight_rms,
+                          layer.relative_noise});
+  }
+  return table;
+}
+
 io::SavedModel prune_model(const io::SavedModel& model,
                            const PruneOptions& options) {
   const train::Model network(model.spec);
@@ -101,12 +102,13 @@ io::SavedModel prune_model(const io::SavedModel& model,
   const prune::Scores scores =
       prune::unit_scores(network, model.networks.front());
   prune::Selection selection;
-  if (options.max_flops || options.max_parameters) {
-    selection = within_budget(model.spec.network, scores, options);
+  if (options.budget.is_given()) {
+    const auto curve = prune::size_curve(model.spec.network, scores);
+    selection = prune::within_budget(curve, options.budget).selection;
   } else {
     std::vector<double> thresholds;
-    for (const prune::Split& split : prune::split_clusters(scores)) {
-      thresholds.push_back(options.threshold.value_or(split.threshold));
+    for (const prune::Split& split : prune::split(scores, options.threshold)) {
+      thresholds.push_back(split.threshold);
     }
     selection = prune::select(wiring, scores, thresholds);
   }

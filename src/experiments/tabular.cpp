@@ -21,7 +21,7 @@ using train::Likelihood;
 /// own; smaller ones train one per thread.
 constexpr std::int64_t kLargeNetwork = 200000;
 /// Share of the rows behind a validation score, one in this many.
-constexpr std::size_t kValidationPart = 5;
+constexpr std::size_t kValidationRowPart = 5;
 constexpr std::int64_t kValidationSamples = 100;
 /// Added to the seed of the shuffle that cuts off the validation rows, so that
 /// it is none of the training's.
@@ -53,9 +53,9 @@ std::vector<std::vector<std::int64_t>> split_rows(
     const std::vector<std::int64_t>& rows, std::uint64_t seed) {
   const auto order = train::shuffled(static_cast<std::int64_t>(rows.size()),
                                      seed + kValidationSeed, 0);
-  const std::size_t aside = rows.size() / kValidationPart;
+  const std::size_t aside = rows.size() / kValidationRowPart;
   RADIR_CHECK(aside > 0, ArgumentError, "tuning needs at least ",
-              kValidationPart, " rows, but there are ", rows.size());
+              kValidationRowPart, " rows, but there are ", rows.size());
   std::vector<std::vector<std::int64_t>> parts(2);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     parts[i < aside ? 1 : 0].push_back(

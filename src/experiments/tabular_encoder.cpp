@@ -193,7 +193,7 @@ Rows encode_labels(const io::Table& table, const io::Column& column,
   return labels;
 }
 
-Json to_json(const ColumnCode& code) {
+Json code_to_json(const ColumnCode& code) {
   Json json = {{"name", code.name}, {"type", io::to_string(code.type)}};
   if (code.type == io::ColumnType::Numeric) {
     json["mean"] = code.mean;
@@ -389,12 +389,12 @@ EncodedRows TableEncoder::encode(const io::Table& table, bool with_target,
 std::string TableEncoder::to_json() const {
   Json inputs = Json::array();
   for (const ColumnCode& code : inputs_) {
-    inputs.push_back(experiments::to_json(code));
+    inputs.push_back(code_to_json(code));
   }
   const Json json = {{"kind", "table"},
                      {"missing", to_string(missing_)},
                      {"inputs", std::move(inputs)},
-                     {"target", experiments::to_json(target_)}};
+                     {"target", code_to_json(target_)}};
   return json.dump();
 }
 

@@ -13,7 +13,7 @@ namespace radir::experiments {
 namespace {
 
 /// Rows whose outputs under all draws are in memory at a time.
-constexpr std::int64_t kPiece = 1024;
+constexpr std::int64_t kRowsAtOnce = 1024;
 /// Rows one task of the pool turns into distributions.
 constexpr std::int64_t kRowsPerTask = 16;
 
@@ -86,7 +86,7 @@ class TabularPredictor::Impl {
     const double tau = precisions_.front().shape / precisions_.front().rate;
     std::vector<math::detail::LogSumExp<double>> sums(
         static_cast<std::size_t>(samples_));
-    for (std::int64_t begin = 0; begin < rows.count; begin += kPiece) {
+    for (std::int64_t begin = 0; begin < rows.count; begin += kRowsAtOnce) {
       const std::int64_t piece = run(rows, begin);
       for (std::int64_t s = 0; s < samples_; ++s) {
         for (std::int64_t i = 0; i < piece; ++i) {
@@ -107,7 +107,7 @@ class TabularPredictor::Impl {
  private:
   /// Outputs of a piece of rows from `begin` on; returns its length.
   std::int64_t run(const EncodedRows& rows, std::int64_t begin) {
-    const std::int64_t piece = std::min(kPiece, rows.count - begin);
+    const std::int64_t piece = std::min(kRowsAtOnce, rows.count - begin);
     for (std::size_t k = 0; k < networks_.size(); ++k) {
       outputs_[k].resize(
           static_cast<std::size_t>(samples_ * piece * model_.output_size()));
@@ -120,7 +120,7 @@ class TabularPredictor::Impl {
   /// Calls visit(row, row in piece, rows in piece).
   template <typename Visit>
   void for_each(const EncodedRows& rows, const Visit& visit) {
-    for (std::int64_t begin = 0; begin < rows.count; begin += kPiece) {
+    for (std::int64_t begin = 0; begin < rows.count; begin += kRowsAtOnce) {
       const std::int64_t piece = run(rows, begin);
       const auto task = [&](std::int64_t t) {
         const std::int64_t end = std::min(piece, (t + 1) * kRowsPerTask);

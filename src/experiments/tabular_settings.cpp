@@ -1,6 +1,4 @@
-#include <nlohmann/json.hpp>
-
-#include "radir/core/error.h"
+#include "io/json_object.h"
 #include "radir/experiments/tabular.h"
 
 namespace radir::experiments {
@@ -10,16 +8,14 @@ using Json = nlohmann::ordered_json;
 using posterior::Grouping;
 using train::Likelihood;
 
-/// The one of `values` whose name stands in the JSON.
-template <typename Enum>
-Enum named(const Json& json, std::initializer_list<Enum> values) {
-  const auto name = json.get<std::string>();
-  for (const Enum value : values) {
-    if (name == to_string(value)) return value;
-  }
-  detail::throw_error<IoError>("settings: \"", name,
-                               "\" is unknown to this program");
-}
+const std::pair<Grouping, const char*> kGroupings[] = {
+    {Grouping::Row, posterior::to_string(Grouping::Row)},
+    {Grouping::Column, posterior::to_string(Grouping::Column)},
+    {Grouping::Double, posterior::to_string(Grouping::Double)}};
+const std::pair<Likelihood::Kind, const char*> kNoises[] = {
+    {Likelihood::Kind::Gaussian, train::to_string(Likelihood::Kind::Gaussian)},
+    {Likelihood::Kind::PredictedNoise,
+     train::to_string(Likelihood::Kind::PredictedNoise)}};
 
 Json document(const TabularSettings& settings) {
   return {{"hidden", settings.hidden},
@@ -49,28 +45,21 @@ std::string to_json(const TabularSettings& settings, std::int64_t rows) {
 }
 
 TabularSettings settings_from_json(const std::string& text) {
+  const Json document = io::parse_json<Json>("settings", text, {});
+  io::JsonObject json(document, "settings");
   TabularSettings settings;
-  try {
-    const Json json = Json::parse(text);
-    json.at("hidden").get_to(settings.hidden);
-    settings.grouping =
-        named(json.at("grouping"),
-              {Grouping::Row, Grouping::Column, Grouping::Double});
-    json.at("direction_gap").get_to(settings.direction_gap);
-    settings.noise =
-        named(json.at("likelihood"),
-              {Likelihood::Kind::Gaussian, Likelihood::Kind::PredictedNoise});
-    json.at("epochs").get_to(settings.epochs);
-    json.at("steps").get_to(settings.steps);
-    json.at("batch").get_to(settings.batch);
-    json.at("learning_rate").get_to(settings.learning_rate);
-    json.at("kl_warmup").get_to(settings.kl_warmup);
-    json.at("restarts").get_to(settings.restarts);
-    json.at("seed").get_to(settings.seed);
-  } catch (const Json::exception& error) {
-    detail::throw_error<IoError>("settings: they are not complete, or not ",
-                                 "written by this program: ", error.what());
-  }
+  settings.hidden = json.integers("hidden");
+  settings.grouping = json.choice("grouping", kGroupings);
+  settings.direction_gap = json.number("direction_gap");
+  settings.noise = json.choice("likelihood", kNoises);
+  settings.epochs = json.integer("epochs");
+  settings.steps = json.integer("steps");
+  settings.batch = json.integer("batch");
+  settings.learning_rate = json.number("learning_rate");
+  settings.kl_warmup = json.number("kl_warmup");
+  settings.restarts = json.integer("restarts");
+  settings.seed = json.seed("seed");
+  json.finish();
   return settings;
 }
 

@@ -145,17 +145,20 @@ void check_configuration(const std::string& file, const std::string& there,
   }
 }
 
-template <typename T>
-TrainerProgress<T> read_checkpoint(const SafetensorsFile& file,
-                                   const std::string& configuration) {
+/// Where a checkpoint says all but its numbers, for messages.
+std::string where_in(const SafetensorsFile& file) {
+  return file.name() + ": " + kMetadataKey;
+}
+
+/// All but the numbers of a checkpoint whose format this program reads.
+Json read_document(const SafetensorsFile& file) {
   RADIR_CHECK(file.metadata().count(kMetadataKey) == 1, IoError, file.name(),
               ": is a safetensors file, but not a checkpoint of radir (its "
               "metadata has no \"",
               kMetadataKey, "\")");
-  const std::string where = file.name() + ": " + kMetadataKey;
-  const Json document =
-      parse_json<Json>(where, file.metadata(kMetadataKey), {});
-  JsonObject json(document, where);
+  Json document =
+      parse_json<Json>(where_in(file), file.metadata(kMetadataKey), {});
+  JsonObject json(document, where_in(file));
   const std::int64_t format = json.integer("format");
   const std::string program = json.text("program");
   RADIR_CHECK(format == kFormatVersion, IoError, file.name(),
@@ -163,6 +166,16 @@ TrainerProgress<T> read_checkpoint(const SafetensorsFile& file,
               ", but this program (version ", version(), ") reads format ",
               kFormatVersion, "; use the program that wrote it (version ",
               program, ")");
+  return document;
+}
+
+template <typename T>
+TrainerProgress<T> read_checkpoint(const SafetensorsFile& file,
+                                   const std::string& configuration) {
+  const Json document = read_document(file);
+  JsonObject json(document, where_in(file));
+  json.at("format");
+  json.at("program");
   check_configuration(file.name(), json.section("configuration"),
                       configuration);
   TrainerProgress<T> progress;
@@ -214,6 +227,12 @@ TrainerProgress<T> read_checkpoint(const std::string& name,
                                    std::string_view bytes,
                                    const std::string& configuration) {
   return read_checkpoint<T>(SafetensorsFile(name, bytes), configuration);
+}
+
+std::vector<EpochReport> read_checkpoint_history(const std::string& path) {
+  const SafetensorsFile file(path);
+  read_document(file);
+  return read_history(file);
 }
 
 template void write_checkpoint(const std::string&,

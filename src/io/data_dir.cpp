@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "radir/core/error.h"
+#include "radir/io/dataset.h"
 #include "radir/io/nearest_name.h"
 
 namespace radir::io {
@@ -37,17 +38,31 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
+/// "; fetch it with: ..." for a set the program can fetch, else nothing.
+std::string how_to_fetch(const std::string& dir, const std::string& folder) {
+  for (const DataSet& set : data_sets()) {
+    if (set.folder == folder) {
+      return "; fetch it with: radir data fetch " + set.name + " --data-dir " +
+             dir;
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
-std::string data_dir(const std::string& given) {
+std::string data_dir_name(const std::string& given) {
   const char* const variable = std::getenv("RADIR_DATA_DIR");
-  const bool is_given = !given.empty();
-  const std::string dir = is_given ? given : variable ? variable : "";
+  return !given.empty() ? given : variable ? variable : "";
+}
+
+std::string data_dir(const std::string& given) {
+  const std::string dir = data_dir_name(given);
   RADIR_CHECK(!dir.empty(), IoError,
               "no data folder is known; give --data-dir FOLDER or set "
               "RADIR_DATA_DIR, or fetch a data set with `radir data fetch`");
   RADIR_CHECK(is_folder(dir), IoError, "the data folder ", dir, " (from ",
-              is_given ? "--data-dir" : "RADIR_DATA_DIR",
+              given.empty() ? "RADIR_DATA_DIR" : "--data-dir",
               ") is not there or is not a folder; check the spelling");
   return dir;
 }
@@ -60,7 +75,8 @@ std::string data_set_dir(const std::string& dir, const std::string& name) {
       "the data set ", name, " is not in ", dir, "; ",
       path.parent_path().string(), " holds ", joined(there),
       did_you_mean(path.filename().string(), there),
-      there.empty() ? "; check --data-dir or RADIR_DATA_DIR" : "");
+      there.empty() ? "; check --data-dir or RADIR_DATA_DIR" : "",
+      how_to_fetch(dir, name));
 }
 
 }  // namespace radir::io

@@ -57,15 +57,20 @@ double JsonObject::number(const char* key) {
   return value.get<double>();
 }
 
+std::int64_t JsonObject::integer(const char* key) {
+  const Json& value = at(key);
+  check_type(is_integer(value), key, "a whole number");
+  return value.get<std::int64_t>();
+}
+
 std::optional<double> JsonObject::optional_number(const char* key) {
   if (at(key).is_null()) return std::nullopt;
   return number(key);
 }
 
-std::int64_t JsonObject::integer(const char* key) {
-  const Json& value = at(key);
-  check_type(is_integer(value), key, "a whole number");
-  return value.get<std::int64_t>();
+std::optional<std::int64_t> JsonObject::optional_integer(const char* key) {
+  if (at(key).is_null()) return std::nullopt;
+  return integer(key);
 }
 
 std::uint64_t JsonObject::seed(const char* key) {

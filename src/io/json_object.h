@@ -78,9 +78,10 @@ class JsonObject {
   std::string text(const char* key);
   bool boolean(const char* key);
   double number(const char* key);
-  /// A number or null.
-  std::optional<double> optional_number(const char* key);
   std::int64_t integer(const char* key);
+  // A number or null.
+  std::optional<double> optional_number(const char* key);
+  std::optional<std::int64_t> optional_integer(const char* key);
   std::uint64_t seed(const char* key);
   const Json& array(const char* key);
   std::vector<std::int64_t> integers(const char* key);

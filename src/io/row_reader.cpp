@@ -7,7 +7,8 @@
 
 namespace radir::io {
 
-RowParser::RowParser(char separator) : separator_(separator) {
+RowParser::RowParser(char separator, std::size_t most_cells)
+    : separator_(separator), most_cells_(most_cells) {
   for (const char c : {separator, '\n', '\r', '\0'}) {
     ends_plain_cell_[static_cast<unsigned char>(c)] = true;
   }
@@ -38,6 +39,10 @@ char* RowParser::parse(char* begin, char* end, bool complete) {
                                 : parse_plain(p, end);
     }
     if (problem_ != RowProblem::None) return p;
+    if (cells_.size() > most_cells_) {
+      problem_ = RowProblem::TooManyCells;
+      return p;
+    }
     if (p == end) {
       if (!complete) return nullptr;
       break;
@@ -109,7 +114,9 @@ void RowParser::undo_doubled_quotes() {
 }
 
 RowReader::RowReader(std::unique_ptr<ByteSource> source, RowLimits limits)
-    : source_(std::move(source)), limits_(limits) {
+    : source_(std::move(source)),
+      limits_(limits),
+      parser_(',', limits.columns) {
   constexpr std::size_t kFirstBytes = 64 * 1024;
   fill(std::min(kFirstBytes, limits_.row_bytes));
   while (!at_end_ && buffer_.size() < limits_.row_bytes) {
@@ -125,7 +132,7 @@ std::string_view RowReader::head() const {
 }
 
 void RowReader::set_format(char separator, bool header) {
-  parser_ = RowParser(separator);
+  parser_ = RowParser(separator, limits_.columns);
   row_ = header ? -1 : 0;
 }
 
@@ -198,8 +205,8 @@ void RowReader::check_row(std::size_t row_bytes) {
   RADIR_CHECK(problem != RowProblem::OpenQuote, IoError, where(row.size() - 1),
               ": the quote that opens here is never closed; close it, or write "
               "a quote inside a quoted cell twice (\"\")");
-  RADIR_CHECK(row.size() <= limits_.columns, IoError, where(), " has ",
-              row.size(), " columns, more than the limit of ", limits_.columns,
+  RADIR_CHECK(problem != RowProblem::TooManyCells, IoError, where(),
+              " has more columns than the limit of ", limits_.columns,
               "; is it a table?");
   // A cell is never longer than its row, so most rows need no second look.
   if (row_bytes > limits_.cell_bytes) {

@@ -16,14 +16,21 @@ namespace radir::io {
 inline constexpr char kWhiteSpace = ' ';
 
 /// Why a row of text cannot be cut into cells.
-enum class RowProblem { None, ZeroByte, TextAfterQuote, OpenQuote };
+enum class RowProblem {
+  None,
+  ZeroByte,
+  TextAfterQuote,
+  OpenQuote,
+  TooManyCells
+};
 
 /// Cuts one row of delimited text into cells (RFC 4180): quoted cells may hold
 /// separators, line ends and doubled quotes; rows end with LF, CRLF or CR;
 /// blanks around a cell are dropped.
 class RowParser {
  public:
-  explicit RowParser(char separator);
+  /// Takes at most so many cells.
+  RowParser(char separator, std::size_t most_cells);
 
   /// Parses the row that starts at `begin` and returns where the next one
   /// starts, or nullptr when the row goes on beyond `end` and the text is not
@@ -46,6 +53,7 @@ class RowParser {
   void undo_doubled_quotes();
 
   char separator_;
+  std::size_t most_cells_;
   std::array<bool, 256> ends_plain_cell_{};
   std::vector<std::string_view> cells_;
   std::vector<std::size_t> cells_with_doubled_quotes_;
@@ -100,7 +108,7 @@ class RowReader {
 
   std::unique_ptr<ByteSource> source_;
   RowLimits limits_;
-  RowParser parser_{','};
+  RowParser parser_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  // of the rows not yet parsed
   std::size_t end_ = 0;    // of the bytes read

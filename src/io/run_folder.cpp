@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "io/json_object.h"
 #include "io/posix_file.h"
 #include "radir/core/error.h"
 #include "radir/io/byte_source.h"
@@ -92,10 +94,16 @@ RunFolder RunFolder::create(const std::string& path) {
 }
 
 RunFolder RunFolder::open(const std::string& path) {
-  const bool begun = exists(RunFolder(path, -1).config_file());
-  RADIR_CHECK(begun, IoError, path, ": holds no ", kConfig,
-              ", so no run was begun there; start one with --out ", path);
+  look_at(path);
   return RunFolder(path, take(path));
+}
+
+RunFolder RunFolder::look_at(const std::string& path) {
+  RunFolder folder(path, -1);
+  RADIR_CHECK(exists(folder.config_file()), IoError, path, ": holds no ",
+              kConfig, ", so no run was begun there; start one with --out ",
+              path);
+  return folder;
 }
 
 std::string RunFolder::file(const std::string& name) const {
@@ -113,7 +121,10 @@ std::string RunFolder::checkpoint_file(const std::string& part) const {
 bool RunFolder::is_finished() const { return exists(model_file()); }
 
 std::string RunFolder::config() const {
-  return read_all(*open_byte_source(config_file()), kMaxConfigBytes);
+  std::string text =
+      read_all(*open_byte_source(config_file()), kMaxConfigBytes);
+  check_config(config_file(), text);
+  return text;
 }
 
 void RunFolder::restore() const {
@@ -130,6 +141,21 @@ std::vector<std::string> RunFolder::checkpoints() const {
   return found;
 }
 
+std::vector<std::string> RunFolder::checkpoint_parts() const {
+  std::vector<std::string> parts;
+  for (const std::string& path : checkpoints()) {
+    const fs::path name = fs::path(path).filename();
+    if (name.extension() != kTensors) continue;
+    const std::string part =
+        name.stem().string().substr(std::string_view(kCheckpoint).size());
+    parts.push_back(part.empty() ? part : part.substr(1));
+  }
+  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.size(), a) < std::pair(b.size(), b);
+  });
+  return parts;
+}
+
 void RunFolder::remove_checkpoints() const {
   std::error_code error;
   for (const std::string& path : checkpoints()) fs::remove(path, error);
@@ -139,6 +165,11 @@ void RunFolder::discard_without_checkpoint() const {
   if (is_finished() || !checkpoints().empty()) return;
   std::error_code error;
   fs::remove(config_file(), error);
+}
+
+void check_config(const std::string& name, std::string_view text) {
+  const auto json = parse_json<JsonObject::Json>(name, text, JsonLimits());
+  JsonObject(json, name);
 }
 
 }  // namespace radir::io

@@ -14,26 +14,39 @@ using Rows = std::vector<std::vector<std::string>>;
 // Rows of the head that are looked at; more would not change the answer.
 constexpr std::size_t kRowsLookedAt = 5'000;
 
-// The whole rows of the head, up to the first that cannot be cut.
-Rows cut_rows(std::string_view head, bool complete, char separator) {
-  std::string text(head);
-  RowParser parser(separator);
+// How the first bytes of a file can be cut.
+struct Head {
+  std::string_view text;
+  bool complete;  // nothing follows
+  std::size_t most_columns;
+};
+
+// The whole rows of the head, up to the first that cannot be cut. Of one that
+// is too long there are as many cells as tell.
+Rows cut_rows(const Head& head, char separator) {
+  std::string text(head.text);
+  RowParser parser(separator, head.most_columns);
   Rows rows;
   char* begin = text.data();
   char* const end = text.data() + text.size();
   while (begin != end && rows.size() < kRowsLookedAt) {
-    begin = parser.parse(begin, end, complete);
-    if (begin == nullptr || parser.problem() != RowProblem::None) break;
+    begin = parser.parse(begin, end, head.complete);
+    const bool too_long = parser.problem() == RowProblem::TooManyCells;
+    if (begin == nullptr ||
+        (parser.problem() != RowProblem::None && !too_long)) {
+      break;
+    }
     if (parser.is_blank()) continue;
     rows.emplace_back(parser.cells().begin(), parser.cells().end());
+    if (too_long) break;
   }
   return rows;
 }
 
 // Share of the rows that have as many cells as the first one; 0 when that has
 // a single cell.
-double regular_share(std::string_view head, bool complete, char separator) {
-  const Rows rows = cut_rows(head, complete, separator);
+double regular_share(const Head& head, char separator) {
+  const Rows rows = cut_rows(head, separator);
   if (rows.empty() || rows.front().size() < 2) return 0;
   const auto regular = std::count_if(
       rows.begin(), rows.end(),
@@ -45,18 +58,18 @@ double regular_share(std::string_view head, bool complete, char separator) {
 // the first one; among equals the rarer character in prose wins. White space
 // comes last, since names and texts hold spaces. With none, the table has a
 // single column and any separator will do.
-char find_separator(std::string_view head, bool complete) {
+char find_separator(const Head& head) {
   char best = ',';
   double best_share = 0.5;
   for (const char separator : {'\t', ';', ','}) {
-    const double share = regular_share(head, complete, separator);
+    const double share = regular_share(head, separator);
     if (share > best_share) {
       best = separator;
       best_share = share;
     }
   }
   if (best_share > 0.5) return best;
-  const bool spaces = regular_share(head, complete, kWhiteSpace) > 0.5;
+  const bool spaces = regular_share(head, kWhiteSpace) > 0.5;
   return spaces ? kWhiteSpace : ',';
 }
 
@@ -169,13 +182,14 @@ std::vector<ColumnType> find_types(const Rows& rows, const TableFormat& format,
 
 }  // namespace
 
-TableLayout find_layout(std::string_view head, bool complete,
+TableLayout find_layout(std::string_view text, bool complete,
                         const TableOptions& options) {
+  const Head head{text, complete, options.limits.columns};
   TableLayout layout;
   TableFormat& format = layout.format;
   format.separator =
-      options.separator ? *options.separator : find_separator(head, complete);
-  Rows rows = cut_rows(head, complete, format.separator);
+      options.separator ? *options.separator : find_separator(head);
+  Rows rows = cut_rows(head, format.separator);
   if (rows.empty()) return layout;
   drop_ragged_rows(rows);
   format.decimal_mark = find_decimal_mark(rows, format.separator);

@@ -17,7 +17,7 @@ struct TableLayout {
 
 /// Finds the layout from the first bytes of a file; `complete` when they are
 /// all of it. `options` overrule what is found. Needs at least one row.
-TableLayout find_layout(std::string_view head, bool complete,
+TableLayout find_layout(std::string_view text, bool complete,
                         const TableOptions& options);
 
 }  // namespace radir::io

@@ -1,10 +1,31 @@
 #include "radir/prune/curve.h"
 
 #include <algorithm>
+#include <sstream>
+#include <string>
 
+#include "radir/core/error.h"
 #include "radir/prune/shrink.h"
 
 namespace radir::prune {
+namespace {
+
+template <typename Limit, typename Value>
+bool within(const std::optional<Limit>& limit, const Value& value) {
+  return !limit || value <= *limit;
+}
+
+std::string describe(const CurvePoint& point) {
+  std::ostringstream text;
+  text << point.architecture << " with " << point.cost.flops << " FLOPs and "
+       << point.cost.parameters << " parameters";
+  if (point.error) {
+    text << ", and an error of " << *point.error << " before any fine-tuning";
+  }
+  return text.str();
+}
+
+}  // namespace
 
 std::vector<CurvePoint> size_curve(const train::NetworkSpec& network,
                                    const Scores& scores) {
@@ -21,10 +42,34 @@ std::vector<CurvePoint> size_curve(const train::NetworkSpec& network,
     CurvePoint point;
     point.share = static_cast<double>(percent) / 100;
     point.selection = select(wiring, scores, thresholds);
+    point.architecture = architecture(wiring, point.selection);
     point.cost = cost(shrink(network, point.selection));
     curve.push_back(std::move(point));
   }
   return curve;
+}
+
+const CurvePoint& within_budget(const std::vector<CurvePoint>& curve,
+                                const Budget& budget) {
+  RADIR_CHECK(!budget.max_error || curve.front().error, ArgumentError,
+              "a budget limits the error, but the error of the networks was "
+              "not measured");
+  const CurvePoint* chosen = nullptr;
+  for (const CurvePoint& point : curve) {
+    if (!within(budget.max_error, point.error)) break;
+    if (!within(budget.max_flops, point.cost.flops) ||
+        !within(budget.max_parameters, point.cost.parameters)) {
+      continue;
+    }
+    chosen = &point;
+    // An error budget alone asks for the smallest network within it.
+    if (budget.max_flops || budget.max_parameters) break;
+  }
+  if (chosen != nullptr) return *chosen;
+  const bool too_bad = !within(budget.max_error, curve.front().error);
+  const CurvePoint& nearest = too_bad ? curve.front() : curve.back();
+  detail::throw_error<ArgumentError>(
+      "no network meets the budget; the nearest is ", describe(nearest));
 }
 
 }  // namespace radir::prune

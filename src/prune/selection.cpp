@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "prune/arrays.h"
 #include "radir/core/error.h"
@@ -19,6 +20,38 @@ posterior::UnitScores layer_scores(const train::Model& model,
   return posterior.unit_scores(arrays(model, layer.first_weight_parameter,
                                       posterior.parameter_blocks().size(),
                                       parameters.data()));
+}
+
+/// Inputs, the highest score first.
+std::vector<std::int64_t> ranked(const std::vector<double>& scores) {
+  std::vector<std::int64_t> order(scores.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
+    return scores[static_cast<std::size_t>(a)] >
+           scores[static_cast<std::size_t>(b)];
+  });
+  return order;
+}
+
+/// The best inputs, of no more than the given number of makers.
+std::vector<std::int64_t> best(const std::vector<std::int64_t>& makers,
+                               const std::vector<double>& scores,
+                               std::size_t most_makers,
+                               std::size_t most_inputs) {
+  std::set<std::int64_t> chosen_makers;
+  std::vector<std::int64_t> chosen;
+  for (std::int64_t input : ranked(scores)) {
+    if (chosen.size() == most_inputs) break;
+    const std::int64_t maker = makers[static_cast<std::size_t>(input)];
+    if (chosen_makers.size() == most_makers &&
+        chosen_makers.count(maker) == 0) {
+      continue;
+    }
+    chosen_makers.insert(maker);
+    chosen.push_back(input);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
 }
 
 }  // namespace
@@ -67,19 +100,45 @@ Selection select(const Wiring& wiring, const Scores& scores,
   for (std::size_t l = 0; l < wiring.size(); ++l) {
     if (scores[l].empty()) continue;
     auto& kept = selection.inputs[l];
-    const auto score = [&](std::int64_t i) {
-      return scores[l][static_cast<std::size_t>(i)];
-    };
-    std::stable_sort(kept.begin(), kept.end(),
-                     [&](auto a, auto b) { return score(a) > score(b); });
+    kept = ranked(scores[l]);
     std::size_t count = 0;
-    while (count < kept.size() &&
-           (count < kFewestUnits || score(kept[count]) >= thresholds[l])) {
+    while (
+        count < kept.size() &&
+        (count < kFewestUnits ||
+         scores[l][static_cast<std::size_t>(kept[count])] >= thresholds[l])) {
       ++count;
     }
     kept.resize(count);
     std::sort(kept.begin(), kept.end());
   }
+  return selection;
+}
+
+Selection select_best(const Wiring& wiring, const Scores& scores,
+                      const std::vector<std::int64_t>& units) {
+  Selection selection = whole(wiring);
+  std::size_t next = 0;
+  const auto take = [&] {
+    RADIR_CHECK(next < units.size(), ArgumentError, "there are ", units.size(),
+                " numbers of units to keep, but the network is ",
+                architecture(wiring, whole(wiring)));
+    RADIR_CHECK(units[next] >= std::int64_t{kFewestUnits}, ArgumentError,
+                "at least ", kFewestUnits, " units of a layer must be kept, ",
+                "but number ", next + 1, " is ", units[next]);
+    return static_cast<std::size_t>(units[next++]);
+  };
+  for (std::size_t l = 0; l < wiring.size(); ++l) {
+    if (l == 0 && !wiring.removable(l)) continue;
+    const bool from_filters = l > 0 && wiring.features_per_maker(l) > 1;
+    const std::size_t makers = from_filters ? take() : wiring.makers(l).size();
+    const std::size_t inputs = take();
+    if (!scores[l].empty()) {
+      selection.inputs[l] = best(wiring.makers(l), scores[l], makers, inputs);
+    }
+  }
+  RADIR_CHECK(next == units.size(), ArgumentError, "there are ", units.size(),
+              " numbers of units to keep, but the network is ",
+              architecture(wiring, whole(wiring)));
   return selection;
 }
 

@@ -38,6 +38,24 @@ class Sums {
   std::vector<double> second_{0};
 };
 
+Split split_at(const std::vector<double>& scores, double threshold) {
+  Split split;
+  split.threshold = threshold;
+  double lowest_above = std::numeric_limits<double>::infinity();
+  double highest_below = -lowest_above;
+  for (double score : scores) {
+    if (score >= threshold) {
+      ++split.above;
+      lowest_above = std::min(lowest_above, score);
+    } else {
+      highest_below = std::max(highest_below, score);
+    }
+  }
+  split.found = split.above < scores.size();
+  if (split.found && split.above > 0) split.gap = lowest_above - highest_below;
+  return split;
+}
+
 }  // namespace
 
 Split split_clusters(std::vector<double> scores) {
@@ -73,6 +91,15 @@ Split split_clusters(std::vector<double> scores) {
 std::vector<Split> split_clusters(const Scores& scores) {
   std::vector<Split> result;
   for (const auto& layer : scores) result.push_back(split_clusters(layer));
+  return result;
+}
+
+std::vector<Split> split(const Scores& scores,
+                         std::optional<double> threshold) {
+  if (!threshold) return split_clusters(scores);
+  std::vector<Split> result;
+  for (const auto& layer : scores)
+    result.push_back(split_at(layer, *threshold));
   return result;
 }
 

@@ -38,7 +38,8 @@ TEST(Cli, VersionIsTheLibrarys) {
 }
 
 TEST(Cli, EveryCommandHasHelpWithAnExampleAndTheCommonOptions) {
-  for (const char* command : {"version", "reproduce figures", "bench math"}) {
+  for (const char* command : {"version", "reproduce figures", "bench math",
+                              "data list", "data fetch", "doctor"}) {
     const ProgramResult result = run_program(command + std::string(" --help"));
     EXPECT_EQ(result.exit_code, 0) << command;
     EXPECT_EQ(result.err, "") << command;
@@ -53,13 +54,14 @@ TEST(Cli, EveryCommandHasHelpWithAnExampleAndTheCommonOptions) {
 TEST(Cli, HelpListsTheCommands) {
   const ProgramResult result = run_program("--help");
   EXPECT_EQ(result.exit_code, 0);
-  for (const char* command : {"version", "reproduce", "bench"}) {
+  for (const char* command :
+       {"version", "reproduce", "bench", "data", "doctor"}) {
     EXPECT_TRUE(contains(result.out, command)) << command;
   }
 }
 
 TEST(Cli, WithoutACommandItShowsHelpAndFails) {
-  for (const char* arguments : {"", "reproduce", "bench"}) {
+  for (const char* arguments : {"", "reproduce", "bench", "data"}) {
     const ProgramResult result = run_program(arguments);
     EXPECT_EQ(result.exit_code, 2) << arguments;
     EXPECT_EQ(result.out, "") << arguments;

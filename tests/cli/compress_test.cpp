@@ -90,6 +90,15 @@ TEST_F(CompressCommand, LeavesARunThatOtherCommandsTake) {
   EXPECT_GT(scores["metrics"]["nll"], 0);
   EXPECT_LT(scores["metrics"]["ece"], 1);
 
+  const std::string page = folder_ / "page.html";
+  const ProgramResult reported =
+      run_program("report '" + run_ + "' --out '" + page + "'");
+  ASSERT_EQ(reported.exit_code, 0) << reported.err;
+  EXPECT_NE(reported.err.find("loss of each epoch is not kept"),
+            std::string::npos);
+  EXPECT_EQ(testing::read_bytes(page),
+            testing::read_bytes(run_ + "/report.html"));
+
   const std::string smaller = folder_ / "smaller.safetensors";
   const ProgramResult pruned =
       run_program("prune '" + run_ + "' --out '" + smaller +
@@ -100,14 +109,13 @@ TEST_F(CompressCommand, LeavesARunThatOtherCommandsTake) {
 }
 
 TEST_F(CompressCommand, GoesOnToTheSameNetworkAfterASignal) {
-  const std::vector<std::string> words = {"compress", "--data",
-                                          data_,      "--model",
-                                          network_,   "--epochs",
-                                          "60",       "--prune-every",
-                                          "6",        "--fine-tune",
-                                          "2",        "--threads",
-                                          "1",        "--checkpoint-every",
-                                          "1ms",      "--out"};
+  const std::vector<std::string> words = {
+      "compress", "--data",       data_,     "--model",
+      network_,   "--epochs",     "60",      "--prune-every",
+      "6",        "--keep",       "3-20-10", "--fine-tune",
+      "2",        "--tune-means", "2",       "--warp",
+      "0.1",      "--threads",    "1",       "--checkpoint-every",
+      "1ms",      "--out"};
   const auto with_out = [&](const std::string& out) {
     std::vector<std::string> all = words;
     all.push_back(out);
@@ -120,6 +128,10 @@ TEST_F(CompressCommand, GoesOnToTheSameNetworkAfterASignal) {
     program.send(SIGTERM);
     EXPECT_EQ(program.wait(), 143) << program.err();
   }
+  const ProgramResult halfway = run_program("report '" + run_ + "'");
+  EXPECT_EQ(halfway.exit_code, 0) << halfway.err;
+  EXPECT_NE(halfway.out.find(": unfinished, "), std::string::npos)
+      << halfway.out;
   const ProgramResult resumed =
       run_program("compress --resume '" + run_ + "' --json");
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
@@ -128,6 +140,10 @@ TEST_F(CompressCommand, GoesOnToTheSameNetworkAfterASignal) {
   ASSERT_EQ(program.wait(), 0) << program.err();
   EXPECT_EQ(io::read_model(run_ + "/model.safetensors").networks,
             io::read_model(whole + "/model.safetensors").networks);
+  if (io::has_onnx()) {
+    EXPECT_EQ(testing::read_bytes(run_ + "/network.onnx"),
+              testing::read_bytes(whole + "/network.onnx"));
+  }
 }
 
 TEST_F(CompressCommand, RefusesWhatCannotBe) {
@@ -135,6 +151,9 @@ TEST_F(CompressCommand, RefusesWhatCannotBe) {
   EXPECT_FALSE(std::filesystem::exists(run_ + "/model.safetensors"));
   std::filesystem::remove_all(run_);
   expect_one_line(compress("--pressure -1"), 2, "pressure must be positive");
+  expect_one_line(compress("--keep 3-9"), 2,
+                  "2 numbers of units to keep, but the network is 4-144-20");
+  expect_one_line(compress("--keep 3-few"), 2, "--keep");
   expect_one_line(run_program("compress --data nowhere --data-dir '" +
                               (folder_ / "") + "'"),
                   4, "nowhere");
@@ -146,6 +165,18 @@ TEST_F(CompressCommand, RefusesWhatCannotBe) {
   EXPECT_FALSE(std::filesystem::exists(run_));
 }
 
+TEST_F(CompressCommand, WritesTorchScriptWhereItCan) {
+  const ProgramResult result = compress("--torchscript");
+#ifdef RADIR_WITH_TORCH
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("network.pt"), std::string::npos);
+  EXPECT_FALSE(testing::read_bytes(run_ + "/network.pt").empty());
+#else
+  expect_one_line(result, 5, "needs libtorch and the module");
+  EXPECT_FALSE(std::filesystem::exists(run_));
+#endif
+}
+
 TEST_F(CompressCommand, RefusesThresholdsThatAreNone) {
   ASSERT_EQ(compress("").exit_code, 0);
   expect_one_line(
@@ -153,6 +184,8 @@ TEST_F(CompressCommand, RefusesThresholdsThatAreNone) {
                   "' --threshold often"),
       2, "--threshold must be auto or a number");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x.safetensors"));
+  expect_one_line(compress("--threshold nan"), 2,
+                  "--threshold must be auto or a number");
 }
 
 TEST(DemoCommand, RefusesAFolderThatIsFull) {

@@ -81,7 +81,8 @@ TEST_F(ExportCommand, WritesANetworkAndSaysWhatItNeeds) {
 TEST_F(ExportCommand, FailuresAreOneLine) {
   if (!io::has_onnx()) GTEST_SKIP() << "built without ONNX";
   const std::string to_file = "' --onnx '" + onnx_ + "' ";
-  expect_failure("'" + run_ + "'", 2, "--onnx");
+  expect_failure("'" + run_ + "'", 2, "--onnx FILE or --torchscript FILE");
+  expect_failure("'" + run_ + to_file + "--torchscript x.pt", 2, "excludes");
   expect_failure("'" + run_ + to_file + "--network 3", 2, "from 1 to 2");
   expect_failure("'" + run_ + to_file + "--weights middle", 2, "--weights");
   expect_failure("'" + folder_.path() + to_file, 4, "no model.safetensors");
@@ -91,11 +92,42 @@ TEST_F(ExportCommand, FailuresAreOneLine) {
   EXPECT_TRUE(testing::read_bytes(onnx_).empty());
 }
 
+#ifdef RADIR_WITH_TORCH
+
+TEST_F(ExportCommand, WritesTorchScript) {
+  const std::string file = folder_ / "n.pt";
+  const std::string arguments =
+      "'" + run_ + "' --torchscript '" + file + "' --json";
+  const ProgramResult result = run_program("export " + arguments);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["file"], file);
+  EXPECT_EQ(json["format"], "torchscript");
+  EXPECT_EQ(json["parameters"], 13);
+  const std::string bytes = testing::read_bytes(file);
+  EXPECT_TRUE(contains(bytes, "extra/preprocessing"));
+  EXPECT_TRUE(contains(bytes, "must be standardised"));
+  expect_failure(arguments + " --network 3", 2, "from 1 to 2");
+  expect_failure("'" + run_ + "' --torchscript /nowhere/n.pt", 4, "/nowhere");
+}
+
+#else
+
+TEST_F(ExportCommand, SaysWhatTorchScriptNeeds) {
+  const std::string file = folder_ / "n.pt";
+  expect_failure("'" + run_ + "' --torchscript '" + file + "'", 5,
+                 "needs libtorch and the module radir_torchscript.so");
+  EXPECT_TRUE(testing::read_bytes(file).empty());
+}
+
+#endif
+
 TEST(ExportHelp, HasAnExampleAndTheCommonOptions) {
   const ProgramResult result = run_program("export --help");
   EXPECT_EQ(result.exit_code, 0);
-  for (const char* part : {"--onnx", "--network", "--weights", "--seed",
-                           "--threads", "--json", "Example:\n  radir export"}) {
+  for (const char* part :
+       {"--onnx", "--torchscript", "--network", "--weights", "--seed",
+        "--threads", "--json", "Example:\n  radir export"}) {
     EXPECT_TRUE(contains(result.out, part)) << part;
   }
 }

@@ -192,13 +192,19 @@ TEST_F(ResumeCommand, ExplainsDamage) {
   folder_.write("run/checkpoint.safetensors", good.substr(0, good.size() / 2));
   expect_failure(resume(), 4, "checkpoint.safetensors");
   folder_.write("run/checkpoint.safetensors", good);
+  Json config = Json::parse(read_bytes(run() + "/config.json"));
+  config["data"] = 3;
+  folder_.write("run/config.json", config.dump());
+  expect_failure(resume(), 4, "has changed since the run was begun");
   folder_.write("run/config.json", "{\"command\": {\"name\": \"train\"}}");
   const ProgramResult result = run_program(resume());
   EXPECT_EQ(result.exit_code, 4);
   EXPECT_TRUE(contains(result.err, "config.json: does not say what was asked"))
       << result.err;
   folder_.write("run/config.json", "{");
-  expect_failure(resume(), 4, "the file is damaged");
+  expect_failure(resume(), 4, "config.json is not well-formed JSON");
+  folder_.write("run/config.json", std::string(100000, '['));
+  expect_failure(resume(), 4, "config.json is nested deeper than 32 levels");
   folder_.write("run/config.json", "{\"command\": {\"name\": \"compress\"}}");
   expect_failure(resume(), 2, "radir compress --resume");
 }

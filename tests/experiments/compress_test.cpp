@@ -107,35 +107,39 @@ TEST(Compress, SaysWhatItDoes) {
   EXPECT_NE(page.find("means tuned"), std::string::npos);
 }
 
+TEST(Compress, FiguresSurviveJson) {
+  CompressResult with_curve = result();
+  prune::CurvePoint point;
+  point.share = 0.5;
+  point.architecture = "3-4";
+  point.cost.flops = 12;
+  point.error = 0.125;
+  with_curve.curve = {point};
+  const CompressResult back = compress_result_from_json(to_json(with_curve));
+  EXPECT_EQ(to_json(back), to_json(with_curve));
+  EXPECT_EQ(compress_report(small(), "digits", back),
+            compress_report(small(), "digits", result()));
+  testing::expect_error<IoError>(
+      [] { compress_result_from_json("{\"unpruned\": 3}"); }, "damaged");
+}
+
 TEST(Compress, SettingsSurviveJson) {
   CompressSettings settings = small();
-  settings.max_flops = 12345;
-  settings.max_error = 0.25;
+  settings.budget.max_flops = 12345;
+  settings.budget.max_error = 0.25;
+  settings.threshold = -2.5;
+  settings.warp = 0.125;
+  settings.keep = {3, 20, 10};
   EXPECT_EQ(to_json(compress_settings_from_json(to_json(settings))),
             to_json(settings));
   testing::expect_error<IoError>(
-      [] { compress_settings_from_json("{\"network\": 3}"); }, "damaged");
-}
-
-TEST(Compress, ChoosesByBudget) {
-  const std::vector<SizePoint> curve = {{0, 900, 90, 0.01, "9-9"},
-                                        {0.3, 500, 60, 0.02, "6-6"},
-                                        {0.6, 200, 30, 0.05, "3-3"}};
-  CompressSettings settings;
-  settings.max_flops = 600;
-  EXPECT_EQ(choose(curve, settings), 1u);
-  settings.max_parameters = 30;
-  EXPECT_EQ(choose(curve, settings), 2u);
-  settings.max_error = 0.03;
-  testing::expect_error<ArgumentError>(
-      [&] { choose(curve, settings); },
-      "no network meets the budget; the nearest is 3-3 with 200 FLOPs");
-  settings.max_flops.reset();
-  settings.max_parameters.reset();
-  EXPECT_EQ(choose(curve, settings), 1u);
-  settings.max_error = 0.001;
-  testing::expect_error<ArgumentError>([&] { choose(curve, settings); },
-                                       "an error of 0.01");
+      [] { compress_settings_from_json("{\"network\": 3}"); },
+      "settings: \"network\" must be a text, but is 3");
+  std::string text = to_json(settings);
+  text.replace(text.find("12345"), 5, "1e300");
+  testing::expect_error<IoError>(
+      [&] { compress_settings_from_json(text); },
+      "\"max_flops\" must be a whole number, but is 1e+300");
 }
 
 TEST(Compress, MeetsABudget) {
@@ -144,10 +148,43 @@ TEST(Compress, MeetsABudget) {
   settings.fine_tune_epochs = 0;
   settings.mean_epochs = 0;
   settings.pressure = 200;
-  settings.max_parameters = 1500;
+  settings.budget.max_parameters = 1500;
   const CompressResult budget = compress(digits(), settings);
   EXPECT_LE(budget.pruned.cost.parameters, 1500);
-  EXPECT_EQ(budget.curve.size(), 50u);
+  ASSERT_EQ(budget.curve.size(), 50u);
+  EXPECT_TRUE(budget.curve.back().error.has_value());
+}
+
+TEST(Compress, TakesAThreshold) {
+  CompressSettings settings = small();
+  settings.fine_tune_epochs = 0;
+  settings.mean_epochs = 0;
+  settings.epochs = 6;
+  settings.threshold = -1e9;
+  EXPECT_TRUE(compress(digits(), settings).removals.empty());
+  // More than is there: half, a quarter, ... goes, as the accuracy allows.
+  settings.threshold = 1e9;
+  const CompressResult result = compress(digits(), settings);
+  ASSERT_EQ(result.removals.size(), 1u);
+  const Removal& removal = result.removals.front();
+  EXPECT_LE(removal.train_error, removal.train_error_before + 0.001);
+  EXPECT_LT(result.pruned.cost.parameters, result.unpruned.cost.parameters);
+}
+
+TEST(Compress, KeepsTheUnitsAskedForAndTunesTheirMeans) {
+  CompressSettings settings = small();
+  settings.epochs = 6;
+  settings.fine_tune_epochs = 0;
+  settings.mean_epochs = 8;
+  settings.warp = 0.1;
+  settings.keep = {3, 20, 10};
+  const CompressResult kept = compress(digits(), settings);
+  EXPECT_EQ(kept.pruned.architecture, "3-20-10");
+  EXPECT_LT(kept.masked_difference, 1e-5);
+  EXPECT_LT(kept.mean_tuned->train_error, kept.pruned.train_error);
+  ThreadPool pool(3);
+  EXPECT_EQ(compress(digits(), settings, nullptr, &pool).plain.layers[0].weight,
+            kept.plain.layers[0].weight);
 }
 
 TEST(Compress, RefusesSettingsWithoutSense) {
@@ -167,6 +204,22 @@ TEST(Compress, RefusesSettingsWithoutSense) {
   settings.kl_warmup = 2;
   testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
                                        "from 0 to 1");
+  settings = small();
+  settings.threshold = std::nan("");
+  testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
+                                       "the threshold must be finite");
+  settings = small();
+  settings.warp = 1;
+  testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
+                                       "the strength of the warp");
+  settings = small();
+  settings.mean_learning_rate = 0;
+  testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
+                                       "the learning rate of the means");
+  settings = small();
+  settings.keep = {3, 20};
+  testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
+                                       "there are 2 numbers of units to keep");
   settings = small();
   settings.network.input = {1, 27, 28};
   testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
@@ -195,14 +248,14 @@ TEST(Inspect, CountsLayersAndNoise) {
 
 TEST(PruneModel, MeetsBudgetsAndThresholds) {
   PruneOptions options;
-  options.max_parameters = inspect(saved()).parameters / 2;
+  options.budget.max_parameters = inspect(saved()).parameters / 2;
   EXPECT_LE(inspect(prune_model(saved(), options)).parameters,
-            *options.max_parameters);
-  options.max_parameters = 3;
+            *options.budget.max_parameters);
+  options.budget.max_parameters = 3;
   testing::expect_error<ArgumentError>(
       [&] { prune_model(saved(), options); },
-      "no network meets the budget; the smallest is");
-  options.max_parameters.reset();
+      "no network meets the budget; the nearest is");
+  options.budget.max_parameters.reset();
   options.threshold = 1e9;  // all but two inputs of each layer
   EXPECT_EQ(prune_model(saved(), options).spec.network.layers.size(), 7u);
   for (const auto& layer : inspect(prune_model(saved(), options)).layers) {

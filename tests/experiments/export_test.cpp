@@ -97,5 +97,15 @@ TEST_F(Export, TheFileSaysWhatGoesInAndWhatComesOut) {
   EXPECT_EQ(plain.output_note, "mean of the target");
 }
 
+/// The tests of this layer have no module beside them.
+TEST_F(Export, SaysWhatTorchScriptNeeds) {
+  write();
+  expect_error<UnsupportedError>(
+      [&] { export_torchscript(folder_.path(), folder_ / "n.pt"); },
+      "radir_torchscript.so, which could not be loaded; build with "
+      "RADIR_WITH_TORCH=ON");
+  EXPECT_TRUE(testing::read_bytes(folder_ / "n.pt").empty());
+}
+
 }  // namespace
 }  // namespace radir::experiments

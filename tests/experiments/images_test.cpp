@@ -83,6 +83,61 @@ TEST(Images, ShiftsMoveEveryPixel) {
                                        "by up to 4 pixels");
 }
 
+TEST(Images, EverySecondImageIsWarped) {
+  const kernels::Shape shape{1, 9, 11};
+  // Interpolation draws a plane exactly, so that its slopes tell the map.
+  std::vector<float> down(99), right(99), a(99), b(99);
+  for (std::size_t i = 0; i < 99; ++i) {
+    down[i] = static_cast<float>(i / 11);
+    right[i] = static_cast<float>(i % 11);
+  }
+  const auto warp = random_warp(shape, 0.2, 1);
+  const auto shift = random_shift(shape, 1);
+  double largest = 0;
+  for (int n = 0; n < 100; ++n) {
+    const double noise = (n + 0.25) / 100;
+    for (const auto* image : {&down, &right}) {
+      warp(image->data(), noise, a.data());
+      if (noise < 0.5) {
+        shift(image->data(), 2 * noise, b.data());
+        EXPECT_EQ(a, b);
+        continue;
+      }
+      const float middle = a[4 * 11 + 5];
+      const double by_row = a[5 * 11 + 5] - middle;
+      const double by_column = a[4 * 11 + 6] - middle;
+      EXPECT_NEAR(a[3 * 11 + 4] - middle, -by_row - by_column, 1e-5);
+      EXPECT_NEAR(a[6 * 11 + 4] - middle, 2 * by_row - by_column, 1e-5);
+      EXPECT_NEAR(by_row, image == &down ? 1 : 0, 0.2 + 1e-5);
+      EXPECT_NEAR(by_column, image == &down ? 0 : 1, 0.2 + 1e-5);
+      EXPECT_NEAR(middle, image == &down ? 4 : 5, 1 + 1e-5);
+      largest = std::max(largest, image == &down ? by_column : by_row);
+    }
+  }
+  EXPECT_GT(largest, 0.15);
+  // What comes from outside is black.
+  const std::vector<float> white(99, 1.0F);
+  float darkest = 1;
+  for (int n = 50; n < 100; ++n) {
+    warp(white.data(), (n + 0.5) / 100, a.data());
+    EXPECT_EQ(a[4 * 11 + 5], 1);
+    for (float pixel : a) darkest = std::min(darkest, pixel);
+  }
+  EXPECT_EQ(darkest, 0);
+}
+
+TEST(Images, AWarpOfNoStrengthChangesNothing) {
+  const kernels::Shape shape{1, 3, 3};
+  const std::vector<float> image{1, 2, 3, 4, 5, 6, 7, 8, 9};
+  std::vector<float> warped(9);
+  for (double noise : {0.1, 0.6, 0.9}) {
+    random_warp(shape, 0, 0)(image.data(), noise, warped.data());
+    EXPECT_EQ(warped, image);
+  }
+  testing::expect_error<ArgumentError>([&] { random_warp(shape, 1, 0); },
+                                       "strength of a warp must be from 0");
+}
+
 TEST(Images, PlainAndBayesianScoresAgreeWithoutNoise) {
   ImageRows rows{50, {1, 2, 2}, std::vector<float>(200), {}};
   for (std::size_t i = 0; i < 200; ++i) {

@@ -272,13 +272,25 @@ TEST(TabularSettings, ComeBackFromJson) {
   EXPECT_EQ(back.learning_rate, settings.learning_rate);
   EXPECT_EQ(back.noise, settings.noise);
   EXPECT_EQ(back.grouping, settings.grouping);
-  expect_error<IoError>([] { settings_from_json("{"); }, "not complete");
+}
+
+TEST(TabularSettings, AreReadStrictly) {
+  expect_error<IoError>([] { settings_from_json("{"); },
+                        "settings is not well-formed JSON");
   expect_error<IoError>([] { settings_from_json("{\"hidden\": [1]}"); },
-                        "not complete");
-  std::string text = to_json(settings);
-  text.replace(text.find("column"), 6, "corner");
+                        "settings: \"grouping\" is missing");
+  std::string text = to_json(TabularSettings());
+  text.replace(text.find("\"steps\":20000"), 13, "\"steps\":1e300");
   expect_error<IoError>([&] { settings_from_json(text); },
-                        "\"corner\" is unknown");
+                        "\"steps\" must be a whole number, but is 1e+300");
+  text = to_json(TabularSettings());
+  text.replace(text.find("{"), 1, "{\"colour\":1,");
+  expect_error<IoError>([&] { settings_from_json(text); },
+                        "\"colour\" is unknown");
+  text = to_json(TabularSettings());
+  text.replace(text.find("double"), 6, "triple");
+  expect_error<IoError>([&] { settings_from_json(text); },
+                        "\"triple\", which this program does not know");
 }
 
 }  // namespace

@@ -88,6 +88,18 @@ TEST(Checkpoint, WhatIsWrittenIsReadToTheLastBit) {
   expect_round_trip(beginning);
 }
 
+TEST(Checkpoint, TheHistoryIsReadWithoutTheSettings) {
+  const TemporaryFolder folder;
+  const auto progress = some_progress<float>();
+  write_checkpoint(folder / "c", progress, kSettings);
+  TrainerProgress<float> read = progress;
+  read.history = read_checkpoint_history(folder / "c");
+  expect_equal(progress, read);
+  SafetensorsWriter().write(folder / "other");
+  expect_error<IoError>([&] { read_checkpoint_history(folder / "other"); },
+                        "not a checkpoint of radir");
+}
+
 TEST(Checkpoint, OfOtherSettingsOrDataIsRefused) {
   const TemporaryFolder folder;
   write_checkpoint(folder / "c", some_progress<float>(), kSettings);

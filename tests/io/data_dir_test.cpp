@@ -64,5 +64,20 @@ TEST(DataDir, FindsSetsAndListsWhatIsThere) {
                         "holds no folder; check --data-dir");
 }
 
+TEST(DataDir, SaysHowToFetchASet) {
+  const TemporaryFolder folder;
+  expect_error<IoError>(
+      [&] { data_set_dir(folder.path(), "uci/yacht"); },
+      "fetch it with: radir data fetch yacht --data-dir " + folder.path());
+}
+
+TEST(DataDir, ItsNameNeedsNoFolder) {
+  const DataDirVariable set("/no/such");
+  EXPECT_EQ(data_dir_name("/other"), "/other");
+  EXPECT_EQ(data_dir_name(""), "/no/such");
+  const DataDirVariable unset(nullptr);
+  EXPECT_EQ(data_dir_name(""), "");
+}
+
 }  // namespace
 }  // namespace radir::io

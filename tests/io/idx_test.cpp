@@ -56,8 +56,25 @@ TEST(Idx, RefusesFilesCutAtAnyLengthOrTooLong) {
   }
   expect_error<IoError>([] { images_of(kImages + "x"); },
                         "bytes follow the 12 values");
+  for (std::size_t length = 0; length < kLabels.size(); ++length) {
+    EXPECT_THROW(labels_of(kLabels.substr(0, length)), IoError) << length;
+  }
   expect_error<IoError>([] { labels_of(kLabels.substr(0, 9)); },
                         "promises 2 values, but there are 1");
+}
+
+TEST(Idx, RefusesEveryChangeOfAHeader) {
+  for (std::size_t i = 0; i < 16; ++i) {
+    for (int change = 1; change < 256; ++change) {
+      std::string images = kImages;
+      images[i] = static_cast<char>(images[i] ^ change);
+      EXPECT_THROW(images_of(images), IoError) << i << " ^ " << change;
+      if (i >= 8) continue;
+      std::string labels = kLabels;
+      labels[i] = static_cast<char>(labels[i] ^ change);
+      EXPECT_THROW(labels_of(labels), IoError) << i << " ^ " << change;
+    }
+  }
 }
 
 TEST(Idx, RefusesMislabelledFiles) {

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "io/largest_allocation.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
 #include "radir/io/safetensors.h"
@@ -185,6 +188,78 @@ TEST(ModelFile, ReadingIsStrict) {
   expect_error<IoError>(
       [&] { read_model("file", with_document([](Json&) {}, "network1.more")); },
       "tensors");
+}
+
+std::string model_bytes() {
+  const TemporaryFolder folder;
+  write_model(folder / "m", table_model());
+  return testing::read_bytes(folder / "m");
+}
+
+TEST(ModelFile, CutAnywhereIsRefused) {
+  const std::string bytes = model_bytes();
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    const std::string cut = bytes.substr(0, length);
+    EXPECT_THROW(read_model("cut", cut), IoError) << length;
+  }
+}
+
+// Every byte of the header and of the numbers. What is read at all is the same
+// model: the change made another name of the checksum's.
+TEST(ModelFile, WithAChangedByteIsRefused) {
+  const std::string bytes = model_bytes();
+  const SavedModel whole = read_model("whole", bytes);
+  std::size_t loaded = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ (1 << (i % 8)));
+    try {
+      const SavedModel read = read_model("damaged", damaged);
+      ++loaded;
+      EXPECT_EQ(read.networks, whole.networks) << i;
+      EXPECT_EQ(read.seed, whole.seed) << i;
+    } catch (const IoError&) {
+    }
+  }
+  EXPECT_LE(loaded, std::string("radir.crc32").size());
+}
+
+// The architecture speaks of 4 GB of weights; the file has none of them.
+TEST(ModelFile, TrustsNoArchitecture) {
+  const std::string bytes = with_document([](Json& j) {
+    j["architecture"]["input"] = {30000};
+    j["architecture"]["layers"][0]["outputs"] = 30000;
+    j["networks"] = 1000;
+  });
+  testing::take_largest_allocation();
+  expect_error<IoError>([&] { read_model("file", bytes); }, "is needed");
+  EXPECT_LT(testing::take_largest_allocation(), std::size_t{1} << 20);
+}
+
+// With Python's own library and the format's description, nothing of ours.
+TEST(ModelFile, PythonReadsTheWeights) {
+  if (std::system("python3 -c '' > /dev/null 2>&1") != 0) {
+    GTEST_SKIP() << "python3 is not here";
+  }
+  const TemporaryFolder folder;
+  const SavedModel model = table_model();
+  write_model(folder / "m", model);
+  const std::string command = "python3 " RADIR_IO_TEST_SOURCE
+                              "/read_safetensors.py " +
+                              (folder / "m") + " > " + (folder / "out");
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const std::string text = testing::read_bytes(folder / "out");
+  const train::Model described(model.spec);
+  for (const train::ParameterInfo& parameter : described.parameters()) {
+    const std::size_t line =
+        text.find("\nnetwork2." + parameter.name + " F32 ");
+    ASSERT_NE(line, std::string::npos) << parameter.name;
+    const float first = std::stof(text.substr(text.find('(', line) + 1));
+    const float written =
+        model.networks[1][static_cast<std::size_t>(parameter.offset)];
+    // The script prints seven digits.
+    EXPECT_NEAR(first, written, 1e-6 * std::abs(written)) << parameter.name;
+  }
 }
 
 TEST(ModelFile, RefusesOtherFiles) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
+
 #include "radir/core/error.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
@@ -148,6 +150,37 @@ TEST(NetworkFile, SizesAreNotTrusted) {
   expect_error<IoError>([&] { read_network_file(large); },
                         "large.json: longer than the limit of 1048576 bytes");
   expect_error<IoError>([&] { read_network_file(folder / "none"); }, "none");
+}
+
+TEST(NetworkFile, CutAnywhereIsRefused) {
+  const TemporaryFolder folder;
+  write_network_file(folder / "n.json", every_layer());
+  const std::string text = testing::read_bytes(folder / "n.json");
+  const std::size_t end = text.rfind('}');
+  for (std::size_t length = 0; length <= end; ++length) {
+    EXPECT_THROW(read_network_text("cut", text.substr(0, length)), IoError)
+        << length;
+  }
+  EXPECT_NO_THROW(read_network_text("whole", text.substr(0, end + 1)));
+}
+
+// A changed digit is another network; every other change is refused.
+TEST(NetworkFile, AChangedByteIsRefusedOrReadAsWritten) {
+  const TemporaryFolder folder;
+  write_network_file(folder / "n.json", every_layer());
+  const std::string text = testing::read_bytes(folder / "n.json");
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = text;
+      damaged[i] = static_cast<char>(damaged[i] ^ (1 << bit));
+      try {
+        read_network_text("damaged", damaged);
+        EXPECT_TRUE(std::isdigit(text[i]) || std::isspace(text[i]))
+            << "byte " << i << ": " << damaged;
+      } catch (const IoError&) {
+      }
+    }
+  }
 }
 
 TEST(NetworkFile, WritingRefusesLayersThatDoNotFit) {

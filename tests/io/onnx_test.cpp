@@ -7,6 +7,7 @@
 
 #include <functional>
 
+#include "io/largest_allocation.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
 #include "support/expect_error.h"
@@ -341,6 +342,23 @@ TEST_F(Onnx, NumbersThatDoNotFitAreRefused) {
             ->set_dim_value(5);
       },
       "the output must be [batch, 4]");
+}
+
+TEST_F(Onnx, TrustsNoLength) {
+  write_onnx(path_, random_network(small_networks()[0].spec));
+  onnx::ModelProto model = parsed(path_);
+  onnx::TensorProto* weight = model.mutable_graph()->mutable_initializer(0);
+  weight->set_dims(0, 2'500'000'000);
+  const std::string large_tensor = model.SerializeAsString();
+  // Field 7, the graph, claims 2 GB; then nothing comes.
+  const std::string large_field =
+      "\x3A\xFF\xFF\xFF\xFF\x07" + std::string(1000, 'x');
+  testing::take_largest_allocation();
+  expect_error<IoError>([&] { read_onnx("file", large_tensor); },
+                        "which is not what its dimensions say");
+  expect_error<IoError>([&] { read_onnx("file", large_field); },
+                        "is not an ONNX file, or cut or damaged");
+  EXPECT_LT(testing::take_largest_allocation(), std::size_t{1} << 20);
 }
 
 TEST_F(Onnx, CutOrDamagedFilesAreRefusedAndNeverCrash) {

@@ -74,6 +74,22 @@ TEST(RunFolder, WithoutAConfigThereIsNothingToOpen) {
                         "cannot make the folder");
 }
 
+TEST(RunFolder, ItsConfigIsAnObjectAndNotTooDeep) {
+  EXPECT_NO_THROW(check_config("c", R"({"a":{"b":[1]}})"));
+  expect_error<IoError>([] { check_config("c", ""); },
+                        "c is not well-formed JSON");
+  expect_error<IoError>([] { check_config("c", "[1]"); },
+                        "c is not an object, but [1]");
+  expect_error<IoError>([] { check_config("c", R"({"a":1,"a":2})"); },
+                        "c has the key \"a\" twice");
+  expect_error<IoError>([] { check_config("c", std::string(99999, '[')); },
+                        "c is nested deeper than 32 levels");
+  const TemporaryFolder place;
+  place.write("run/config.json", "{");
+  expect_error<IoError>([&] { RunFolder::open(place / "run").config(); },
+                        "run/config.json is not well-formed JSON");
+}
+
 TEST(RunFolder, RemovesItsCheckpointsAndNothingElse) {
   const TemporaryFolder place;
   const RunFolder run = RunFolder::create(place / "run");
@@ -110,6 +126,24 @@ TEST(RunFolder, ARunWithNothingToGoOnWithCanBeDiscarded) {
   EXPECT_TRUE(run.is_finished());
   run.discard_without_checkpoint();
   EXPECT_TRUE(fs::exists(run.config_file()));
+}
+
+TEST(RunFolder, CanBeLookedAtWhileSomebodyHasIt) {
+  const TemporaryFolder place;
+  expect_error<IoError>([&] { RunFolder::look_at(place / "run"); },
+                        "holds no config.json, so no run was begun there");
+  const RunFolder run = RunFolder::create(place / "run");
+  write_file(run.config_file(), "{}");
+  for (const char* part : {"stage-10", "stage-2", "1"}) {
+    write_file(run.checkpoint_file(part), "");
+  }
+  place.write("run/checkpoint-3.safetensors.tmp", "");
+  const RunFolder seen = RunFolder::look_at(place / "run");
+  EXPECT_EQ(seen.config(), "{}");
+  EXPECT_EQ(seen.checkpoint_parts(),
+            (std::vector<std::string>{"1", "stage-2", "stage-10"}));
+  write_file(run.checkpoint_file(), "");
+  EXPECT_EQ(seen.checkpoint_parts().front(), "");
 }
 
 TEST(RunFolder, CanBeMadeAgain) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "io/gzip.h"
+#include "io/largest_allocation.h"
 #include "radir/core/error.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
@@ -359,10 +360,19 @@ TEST(Table, RefusesWhatIsBeyondItsLimits) {
   expect_error<IoError>([&] { table_of("\"" + endless); },
                         "the row at line 1 is longer than the limit of "
                         "4194304 bytes");
+  const std::string commas(defaults.row_bytes, ',');
+  testing::take_largest_allocation();
+  expect_error<IoError>(
+      [&] { table_of(commas); },
+      "row 1 (line 1) has more columns than the limit of 100000");
+  // Some 200 bytes for each of 100000 columns, not 32 for each of 2^22 cells.
+  EXPECT_LE(testing::take_largest_allocation(), std::size_t{1} << 25);
   TableOptions options;
   options.limits.columns = 3;
   expect_error<IoError>([&] { table_of("1,2,3,4\n", options); },
-                        "has 4 columns, more than the limit of 3");
+                        "row 1 (line 1) has more columns than the limit of 3");
+  expect_error<IoError>([&] { table_of("1\t2\t3\t4\n", options); },
+                        "row 1 (line 1) has more columns than the limit of 3");
   options.limits.categories = 2;
   expect_error<IoError>([&] { table_of("x\ny\nx\nz\n", options); },
                         "row 4 (line 4), column 1 \"column_1\" has more "

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "radir/core/error.h"
+#include "support/expect_error.h"
+
 namespace radir::prune {
 namespace {
 
@@ -30,6 +33,49 @@ TEST(SizeCurve, GoesFromTheWholeNetworkDown) {
             (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
   EXPECT_EQ(half.selection.inputs[1].size(), 10u);
   EXPECT_EQ(half.cost.parameters, 6 * 10 + 11 * 30 + 31 * 2);
+  EXPECT_EQ(half.architecture, "5-10-30");
+}
+
+CurvePoint point(std::int64_t flops, std::int64_t parameters, double error,
+                 const char* architecture) {
+  CurvePoint result;
+  result.architecture = architecture;
+  result.cost.flops = flops;
+  result.cost.parameters = parameters;
+  result.error = error;
+  return result;
+}
+
+TEST(WithinBudget, TakesTheFirstOrTheSmallest) {
+  const std::vector<CurvePoint> curve = {point(900, 90, 0.01, "9-9"),
+                                         point(500, 60, 0.02, "6-6"),
+                                         point(200, 30, 0.05, "3-3")};
+  Budget budget;
+  EXPECT_FALSE(budget.is_given());
+  budget.max_flops = 600;
+  EXPECT_TRUE(budget.is_given());
+  EXPECT_EQ(&within_budget(curve, budget), &curve[1]);
+  budget.max_parameters = 30;
+  EXPECT_EQ(&within_budget(curve, budget), &curve[2]);
+  budget.max_error = 0.03;
+  testing::expect_error<ArgumentError>(
+      [&] { within_budget(curve, budget); },
+      "no network meets the budget; the nearest is 3-3 with 200 FLOPs");
+  budget.max_flops.reset();
+  budget.max_parameters.reset();
+  EXPECT_EQ(&within_budget(curve, budget), &curve[1]);
+  budget.max_error = 0.001;
+  testing::expect_error<ArgumentError>([&] { within_budget(curve, budget); },
+                                       "an error of 0.01");
+}
+
+TEST(WithinBudget, AsksForMeasuredErrors) {
+  std::vector<CurvePoint> curve = {point(900, 90, 0, "9-9")};
+  curve[0].error.reset();
+  Budget budget;
+  budget.max_error = 0.1;
+  testing::expect_error<ArgumentError>([&] { within_budget(curve, budget); },
+                                       "was not measured");
 }
 
 }  // namespace

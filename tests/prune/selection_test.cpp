@@ -97,6 +97,41 @@ TEST(Select, RefusesScoresOfAnotherNetwork) {
       "the network has 4 layers with weights, but there are scores for 3");
 }
 
+TEST(SelectBest, KeepsTheHighestScoresOfTheBestFilters) {
+  const Wiring wiring({{1, 6, 6},
+                       {Conv2d{3, {3, 3}}, MaxPool2d{{2, 2}, {2, 2}}, Flatten{},
+                        Dense{4}, Relu{}, Dense{2}}});
+  // Filter 0 has the best feature, then filter 2.
+  const Scores scores{
+      {}, {9, 1, 1, 1, 6, 6, 6, 6, 8, 5, 4, 3}, {0, -1, -2, -1}};
+  const Selection selection = select_best(wiring, scores, {2, 4, 3});
+  EXPECT_EQ(selection.inputs[1], (Indices{0, 8, 9, 10}));
+  EXPECT_EQ(selection.inputs[2], (Indices{0, 1, 3}));
+  EXPECT_EQ(architecture(wiring, selection), "2-4-3");
+  // What is not there cannot be kept.
+  EXPECT_EQ(architecture(wiring, select_best(wiring, scores, {9, 99, 99})),
+            "3-12-4");
+  EXPECT_EQ(architecture(wiring, select_best(wiring, Scores(3), {2, 2, 2})),
+            "3-12-4");
+}
+
+TEST(SelectBest, RefusesNumbersThatDoNotFit) {
+  const Wiring wiring(train::lenet5());
+  const auto with = [&](const Indices& units) {
+    return [&wiring, units] { select_best(wiring, Scores(4), units); };
+  };
+  testing::expect_error<ArgumentError>(
+      with({4, 7, 59}),
+      "there are 3 numbers of units to keep, but the network "
+      "is 20-50-800-500");
+  testing::expect_error<ArgumentError>(with({4, 7, 59, 28, 10}),
+                                       "there are 5 numbers");
+  testing::expect_error<ArgumentError>(
+      with({4, 1, 59, 28}),
+      "at least 2 units of a layer must be kept, but "
+      "number 2 is 1");
+}
+
 TEST(UnitScores, AddRowsAndColumns) {
   train::ModelSpec spec;
   spec.network = {{1, 6, 6},

@@ -72,5 +72,24 @@ TEST(SplitClusters, KeepsLayersWithoutScores) {
   EXPECT_EQ(splits[1].above, 9u);
 }
 
+TEST(Split, TakesOneThresholdForAllLayers) {
+  const Scores scores = {{}, {3, -1, 2}, {-4, -5}, {7, 8}};
+  const auto splits = split(scores, 2.0);
+  EXPECT_FALSE(splits[0].found);
+  EXPECT_TRUE(splits[1].found);
+  EXPECT_EQ(splits[1].above, 2u);
+  EXPECT_EQ(splits[1].gap, 3);
+  EXPECT_TRUE(splits[2].found);
+  EXPECT_EQ(splits[2].above, 0u);
+  EXPECT_FALSE(splits[3].found);
+  EXPECT_EQ(splits[3].threshold, 2);
+}
+
+TEST(Split, FindsTheThresholdsWhenNoneIsGiven) {
+  const Scores scores = {joined(normals(9, 0, .2, 7), {-6, -6.1, -5.9})};
+  EXPECT_EQ(split(scores, std::nullopt)[0].threshold,
+            split_clusters(scores)[0].threshold);
+}
+
 }  // namespace
 }  // namespace radir::prune

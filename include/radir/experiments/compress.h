@@ -9,7 +9,7 @@
 #include "radir/core/thread_pool.h"
 #include "radir/experiments/images.h"
 #include "radir/experiments/resumable_run.h"
-#include "radir/prune/cost.h"
+#include "radir/prune/curve.h"
 #include "radir/prune/shrink.h"
 
 namespace radir::experiments {
@@ -42,16 +42,24 @@ struct CompressSettings {
   /// Training images are shifted at random by up to so many pixels in both
   /// directions; 0: not at all, as in the article.
   std::int64_t shift = 1;
+  /// Strength of the random linear maps that every second training image goes
+  /// through (random_warp); 0: none.
+  double warp = 0;
   double learning_rate = 1e-3;
-  double radius_rate = 40;  ///< train::StepSettings::radius_rate
+  double mean_learning_rate = 6e-3;  ///< where the means alone are trained
+  double radius_rate = 40;           ///< train::StepSettings::radius_rate
   /// Share of the pruning epochs over which the weight of the KL term rises.
   double kl_warmup = 0.3;
 
-  // Budgets, for the network after the automatic choice. The shares of units
-  // that meet them are found on images kept out of the training.
-  std::optional<std::int64_t> max_flops;
-  std::optional<std::int64_t> max_parameters;
-  std::optional<double> max_error;
+  /// One threshold of the scores for all layers; none: found for each. Either
+  /// way no removal may cost more than 0.1 points of training accuracy.
+  std::optional<double> threshold;
+  /// For the network after the last removal. The shares of units that meet it
+  /// are found on images kept out of the training.
+  prune::Budget budget;
+  /// The most units to keep after that, as prune::select_best takes them; none
+  /// given: no such limit.
+  std::vector<std::int64_t> keep;
 
   /// Draws of the weights behind the figures of a Bayesian network.
   std::int64_t samples = 50;
@@ -102,27 +110,14 @@ struct Removal {
   std::vector<double> thresholds;  ///< per layer with weights
 };
 
-/// One point of the curve of error against size.
-struct SizePoint {
-  double share = 0;  ///< of the units of every layer that are gone
-  std::int64_t flops = 0;
-  std::int64_t parameters = 0;
-  double error = 0;  ///< on images kept out of the training, as a fraction
-  std::string architecture;
-};
-
-/// The first point of a curve that meets the budgets of the settings; with an
-/// error budget alone, the last one. Throws ArgumentError when none does.
-std::size_t choose(const std::vector<SizePoint>& curve,
-                   const CompressSettings& settings);
-
 struct CompressResult {
   NetworkFigures unpruned;  ///< before the first removal
   NetworkFigures pruned;    ///< after the last
   std::optional<NetworkFigures> fine_tuned;
   std::optional<NetworkFigures> mean_tuned;
   std::vector<Removal> removals;
-  std::vector<SizePoint> curve;  ///< where there is a budget
+  /// Where there is a budget, with errors on images kept out of the training.
+  std::vector<prune::CurvePoint> curve;
 
   /// The Bayesian network that came out, and the one of plain numbers: the
   /// means, or what became of them where these were trained on.
@@ -151,9 +146,16 @@ CompressResult compress(const ImageSplit& images,
                         ThreadPool* pool = nullptr,
                         const ResumableRun* run = nullptr);
 
+/// The figures, removals and curve as a JSON object.
+std::string to_json(const CompressResult& result);
+
+/// What to_json wrote: all but the networks themselves. Throws IoError when
+/// something is missing or of another type.
+CompressResult compress_result_from_json(const std::string& text);
+
 /// Lists of JSON objects.
 std::string to_json(const std::vector<Removal>& removals);
-std::string to_json(const std::vector<SizePoint>& curve);
+std::string to_json(const std::vector<prune::CurvePoint>& curve);
 
 /// The figures as a JSON object: architecture, flops, parameters, test_error,
 /// and so on, with a list of layers.

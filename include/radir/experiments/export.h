@@ -32,4 +32,11 @@ struct ExportSummary {
 ExportSummary export_onnx(const std::string& model, const std::string& file,
                           const ExportOptions& options = {});
 
+/// The same as a TorchScript file (experiments/torchscript.h), with the same
+/// texts as its extra files. Throws as export_onnx, and NumericalError when
+/// libtorch computes something else.
+ExportSummary export_torchscript(const std::string& model,
+                                 const std::string& file,
+                                 const ExportOptions& options = {});
+
 }  // namespace radir::experiments

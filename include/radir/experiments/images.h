@@ -53,6 +53,14 @@ void check_fits(const train::NetworkSpec& network, const ImageSplit& images);
 train::Augmentation<float> random_shift(const kernels::Shape& shape,
                                         std::int64_t pixels);
 
+/// Shifts every second image as random_shift does and draws the others anew, by
+/// a linear map about their middle whose matrix differs from the identity by up
+/// to `strength` in each entry (turned, stretched and sheared), moved by up to
+/// `pixels`, whole or not; grey values are interpolated. Throws ArgumentError
+/// unless 0 <= strength < 1 and random_shift takes `pixels`.
+train::Augmentation<float> random_warp(const kernels::Shape& shape,
+                                       double strength, std::int64_t pixels);
+
 /// Scores of the softmax of a plain network's outputs.
 ClassScores evaluate(const train::PlainNetwork<float>& network,
                      const ImageRows& images, ThreadPool* pool = nullptr);

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "radir/io/model_file.h"
-#include "radir/prune/selection.h"
+#include "radir/prune/curve.h"
+#include "radir/report/table.h"
 
 namespace radir::experiments {
 
@@ -42,12 +43,15 @@ struct ModelInspection {
 /// Looks at the first network of a model.
 ModelInspection inspect(const io::SavedModel& model);
 
+/// The layers, a row each.
+report::Table layer_table(const ModelInspection& inspection);
+
 /// Which units of a model's first network go.
 struct PruneOptions {
   /// One threshold of the scores for all layers; none: found for each.
   std::optional<double> threshold;
-  std::optional<std::int64_t> max_flops;
-  std::optional<std::int64_t> max_parameters;
+  /// Of FLOPs and parameters; where given, it decides instead.
+  prune::Budget budget;
 };
 
 /// The model with the units removed from all its networks (those that the first

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "radir/train/trainer.h"
 
@@ -29,5 +30,10 @@ template <typename T>
 train::TrainerProgress<T> read_checkpoint(const std::string& name,
                                           std::string_view bytes,
                                           const std::string& configuration);
+
+/// The history in a checkpoint of any configuration. Throws IoError as
+/// read_checkpoint.
+std::vector<train::EpochReport> read_checkpoint_history(
+    const std::string& path);
 
 }  // namespace radir::io

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace radir::io {
@@ -20,6 +21,9 @@ class RunFolder {
   /// Takes a folder in which a run was begun. Throws IoError when none was, or
   /// another process has it.
   static RunFolder open(const std::string& path);
+  /// Looks at a folder in which a run was begun, whoever has it. Throws IoError
+  /// when none was.
+  static RunFolder look_at(const std::string& path);
   /// ArgumentError unless create(path) would find nothing in its way.
   static void check_free(const std::string& path);
 
@@ -36,8 +40,13 @@ class RunFolder {
   /// The checkpoint of the only network, or of the part of the run so named.
   std::string checkpoint_file(const std::string& part = "") const;
 
+  /// The parts that have a checkpoint, in the order of their numbers; "" is the
+  /// only network.
+  std::vector<std::string> checkpoint_parts() const;
+
   bool is_finished() const;
-  /// The text of config.json. Throws IoError when it cannot be read.
+  /// The text of config.json. Throws IoError when it cannot be read, and as
+  /// check_config does.
   std::string config() const;
   /// Makes the folder again in case somebody removed it.
   void restore() const;
@@ -54,5 +63,9 @@ class RunFolder {
   std::string path_;
   int lock_ = -1;
 };
+
+/// Throws IoError, which begins with `name`, unless a text is one JSON object,
+/// at most 32 levels deep, of at most 1000 keys each, none of them twice.
+void check_config(const std::string& name, std::string_view text);
 
 }  // namespace radir::io

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "radir/prune/cost.h"
@@ -11,7 +14,11 @@ namespace radir::prune {
 struct CurvePoint {
   double share = 0;  ///< of the units of every layer that are gone
   Selection selection;
+  std::string architecture;  ///< as prune::architecture says
   Cost cost;
+  /// Share of examples put in a wrong class; for whoever has examples to fill
+  /// in.
+  std::optional<double> error = std::nullopt;
 };
 
 /// Networks from which equal shares of the units of every layer are removed,
@@ -19,5 +26,20 @@ struct CurvePoint {
 /// different layers have no common measure, so none is preferred.
 std::vector<CurvePoint> size_curve(const train::NetworkSpec& network,
                                    const Scores& scores);
+
+/// What a network may cost at most; none: whatever it takes.
+struct Budget {
+  std::optional<std::int64_t> max_flops;
+  std::optional<std::int64_t> max_parameters;
+  std::optional<double> max_error;  ///< as CurvePoint::error
+
+  bool is_given() const { return max_flops || max_parameters || max_error; }
+};
+
+/// The first point of a curve that meets the budget; where only the error is
+/// limited, the last one before it is passed. Throws ArgumentError when there
+/// is none, naming the nearest, or when the error is limited but not known.
+const CurvePoint& within_budget(const std::vector<CurvePoint>& curve,
+                                const Budget& budget);
 
 }  // namespace radir::prune

@@ -37,6 +37,13 @@ Selection whole(const Wiring& wiring);
 Selection select(const Wiring& wiring, const Scores& scores,
                  const std::vector<double>& thresholds);
 
+/// At most as many units of the highest scores as `units` says, in the order of
+/// architecture(); of the filters before a dense layer those that have the best
+/// features. Layers without scores keep all. Throws ArgumentError unless there
+/// is a number for each, of at least two.
+Selection select_best(const Wiring& wiring, const Scores& scores,
+                      const std::vector<std::int64_t>& units);
+
 /// The outputs of a layer that stay.
 std::vector<std::int64_t> kept_outputs(const Wiring& wiring,
                                        const Selection& selection,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "radir/prune/selection.h"
@@ -24,5 +25,9 @@ Split split_clusters(std::vector<double> scores);
 
 /// The split of each layer; layers without scores get one that keeps all.
 std::vector<Split> split_clusters(const Scores& scores);
+
+/// The split of every layer at one threshold, found where something is below
+/// it; without a threshold as split_clusters.
+std::vector<Split> split(const Scores& scores, std::optional<double> threshold);
 
 }  // namespace radir::prune

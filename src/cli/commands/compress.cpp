@@ -11,6 +11,8 @@
 #include "radir/core/version.h"
 #include "radir/experiments/compress.h"
 #include "radir/experiments/compress_report.h"
+#include "radir/experiments/doctor.h"
+#include "radir/experiments/torchscript.h"
 #include "radir/io/atomic_file.h"
 #include "radir/io/model_file.h"
 #include "radir/io/network_file.h"
@@ -28,12 +30,17 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kCommand = "compress";
 constexpr const char* kOnnxFile = "network.onnx";
+constexpr const char* kTorchScriptFile = "network.pt";
+constexpr const char* kInputNote =
+    "grey values from 0 to 1 (pixels divided by 255)";
+constexpr const char* kOutputNote = "one logit per class";
 
 /// What the command line says, and config.json keeps to go on with a run.
 struct CompressOptions {
   std::string data = "digits";
   std::string data_dir;
   std::string model;
+  bool torchscript = false;
   CompressSettings settings;
 };
 
@@ -56,6 +63,7 @@ Json to_json(const CompressOptions& options) {
           {"data", absolute(options.data)},
           {"data_dir", absolute(options.data_dir)},
           {"model", absolute(options.model)},
+          {"torchscript", options.torchscript},
           {"settings", Json::parse(experiments::to_json(options.settings))}};
 }
 
@@ -65,6 +73,7 @@ CompressOptions options_from_json(const std::string& file, const Json& json) {
     options.data = json.at("data");
     options.data_dir = json.at("data_dir");
     options.model = json.at("model");
+    options.torchscript = json.at("torchscript");
     options.settings =
         experiments::compress_settings_from_json(json.at("settings").dump());
   } catch (const Json::exception& error) {
@@ -74,7 +83,8 @@ CompressOptions options_from_json(const std::string& file, const Json& json) {
   return options;
 }
 
-void print(const std::string& run, const CompressResult& result) {
+void print(const std::string& run, bool torchscript,
+           const CompressResult& result) {
   report::Table table;
   table.columns = {{"network", ""},
                    {"architecture", "architecture"},
@@ -94,23 +104,9 @@ void print(const std::string& run, const CompressResult& result) {
   if (result.fine_tuned) add("fine-tuned", *result.fine_tuned);
   if (result.mean_tuned) add("means tuned", *result.mean_tuned);
   std::cout << report::to_text(table) << "\nrun  " << run
-            << " (model.safetensors, " << kOnnxFile << ", report.html)\n";
-}
-
-Json figures_json(const CompressResult& result) {
-  const auto optional = [](const std::optional<NetworkFigures>& figures) {
-    return figures ? Json::parse(experiments::to_json(*figures))
-                   : Json(nullptr);
-  };
-  Json json = {{"unpruned", Json::parse(experiments::to_json(result.unpruned))},
-               {"pruned", Json::parse(experiments::to_json(result.pruned))},
-               {"fine_tuned", optional(result.fine_tuned)},
-               {"mean_tuned", optional(result.mean_tuned)},
-               {"removals", Json::parse(experiments::to_json(result.removals))},
-               {"curve", Json::parse(experiments::to_json(result.curve))},
-               {"masked_difference", result.masked_difference},
-               {"seconds", result.seconds}};
-  return json;
+            << " (model.safetensors, " << kOnnxFile << ", "
+            << (torchscript ? std::string(kTorchScriptFile) + ", " : "")
+            << "report.html)\n";
 }
 
 void write_results(const io::RunFolder& folder, const CompressOptions& options,
@@ -140,9 +136,14 @@ void write_results(const io::RunFolder& folder, const CompressOptions& options,
         experiments::compress_report(options.settings, images.name, result));
     if (io::has_onnx()) {
       io::OnnxOptions onnx;
-      onnx.input_note = "grey values from 0 to 1 (pixels divided by 255)";
-      onnx.output_note = "one logit per class";
+      onnx.input_note = kInputNote;
+      onnx.output_note = kOutputNote;
       io::write_onnx(folder.file(kOnnxFile), result.plain, onnx);
+    }
+    if (options.torchscript) {
+      experiments::write_torchscript(
+          folder.file(kTorchScriptFile), result.plain,
+          {{"radir.input", kInputNote}, {"radir.output", kOutputNote}});
     }
     io::write_model(folder.model_file(), saved);
   });
@@ -155,6 +156,7 @@ Json run_config(const CompressOptions& options, const ImageSplit& images) {
                     {"test", images.test.count},
                     {"fingerprint", images.fingerprint}};
   config["program"] = version();
+  config["machine"] = experiments::machine_line();
   config["command"] = to_json(options);
   return config;
 }
@@ -174,14 +176,14 @@ void compress_run(const CompressOptions& options, const ImageSplit& images,
                  },
                  &pool, &run);
            });
-  const Json metrics = figures_json(*result);
+  const Json metrics = Json::parse(experiments::to_json(*result));
   write_results(folder, options, images, *result, config, metrics);
   if (common.json) {
     Json document = {{"run", folder.path()}, {"config", config}};
     document.update(metrics);
     std::cout << document.dump(2) << "\n";
   } else {
-    print(folder.path(), *result);
+    print(folder.path(), options.torchscript, *result);
   }
 }
 
@@ -192,6 +194,7 @@ void begin(CompressOptions options, RunOptions run,
   options.settings.network_name = options.model;
   options.settings.seed = common.seed;
   experiments::check(options.settings);
+  if (options.torchscript) experiments::check_torchscript();
   if (run.out.empty()) run.out = free_run_name(options.data);
   io::RunFolder::check_free(run.out);
   const ImageSplit images =
@@ -211,11 +214,10 @@ void resume(const RunOptions& run, const CommonOptions& common) {
               run.resume, "\" shows it");
   const CompressOptions options =
       options_from_json(folder.config_file(), config.at("command"));
+  if (options.torchscript) experiments::check_torchscript();
   const ImageSplit images = experiments::read_images(
       options.data, options.data_dir, options.settings.seed);
-  RADIR_CHECK(config.at("data").value("fingerprint", "") == images.fingerprint,
-              IoError, options.data, ": has changed since the run was begun; ",
-              "give it back its content or start a new run");
+  check_same_data(config, options.data, images.fingerprint);
   compress_run(options, images, folder, run, config, common);
 }
 
@@ -249,6 +251,8 @@ void add_compress(CLI::App& root, Invocation& invocation) {
                    "lenet5 (the default), lenet300, or a network's JSON file")
       ->type_name("NAME|FILE");
   add_run_options(*command, *run);
+  command->add_flag("--torchscript", options->torchscript,
+                    "Write the network as TorchScript too (needs libtorch)");
   CompressSettings& settings = options->settings;
   const auto number = [&](const char* name, auto& value, const char* text) {
     command->add_option(name, value, text)
@@ -272,14 +276,26 @@ void add_compress(CLI::App& root, Invocation& invocation) {
   number("--batch", settings.batch, "Images per step");
   number("--shift", settings.shift,
          "Pixels by which training images are shifted at random, at most");
+  number("--warp", settings.warp,
+         "Strength, 0 to 1, of the random turns and stretches that every "
+         "second training image goes through");
   number("--learning-rate", settings.learning_rate, "Adam's");
-  number("--max-flops", settings.max_flops,
+  number("--means-rate", settings.mean_learning_rate,
+         "Adam's learning rate in --tune-means");
+  add_threshold_option(*command, settings.threshold);
+  number("--max-flops", settings.budget.max_flops,
          "Remove more until a pass costs no more than this");
-  number("--max-params", settings.max_parameters,
+  number("--max-params", settings.budget.max_parameters,
          "Remove more until no more numbers are left than this");
-  number("--max-error", settings.max_error,
+  number("--max-error", settings.budget.max_error,
          "Remove more while the error on images kept aside stays below this "
          "(a fraction)");
+  command
+      ->add_option("--keep", settings.keep,
+                   "The most units to keep in each layer, such as 4-7-59-28")
+      ->delimiter('-')
+      ->allow_extra_args(false)
+      ->type_name("N-N-...");
 }
 
 }  // namespace radir::cli

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "radir/core/error.h"
 #include "radir/experiments/export.h"
 
 namespace radir::cli {
@@ -14,12 +15,13 @@ using kernels::PointWeight;
 struct ExportCommand {
   std::string model;
   std::string onnx;
+  std::string torchscript;
   experiments::ExportOptions options;
 };
 
-void print(const ExportCommand& command,
+void print(const ExportCommand& command, const std::string& file,
            const experiments::ExportSummary& summary) {
-  std::cout << command.onnx << ": input " << summary.input << ", output "
+  std::cout << file << ": input " << summary.input << ", output "
             << summary.outputs << ", " << summary.parameters
             << " weights and biases";
   if (summary.networks > 1) {
@@ -32,14 +34,22 @@ void print(const ExportCommand& command,
 }
 
 void export_model(const ExportCommand& command, const CommonOptions& common) {
+  const bool onnx = !command.onnx.empty();
+  const std::string& file = onnx ? command.onnx : command.torchscript;
+  RADIR_CHECK(!file.empty(), ArgumentError,
+              "export: say which file to write: --onnx FILE or ",
+              "--torchscript FILE");
   const experiments::ExportSummary summary =
-      experiments::export_onnx(command.model, command.onnx, command.options);
+      onnx ? experiments::export_onnx(command.model, file, command.options)
+           : experiments::export_torchscript(command.model, file,
+                                             command.options);
   if (!common.json) {
-    print(command, summary);
+    print(command, file, summary);
     return;
   }
   const nlohmann::ordered_json document = {
-      {"file", command.onnx},
+      {"file", file},
+      {"format", onnx ? "onnx" : "torchscript"},
       {"input", summary.input},
       {"outputs", summary.outputs},
       {"parameters", summary.parameters},
@@ -64,9 +74,14 @@ void add_export(CLI::App& root, Invocation& invocation) {
   command->add_option("model", options->model, "A run's folder or a model file")
       ->type_name("RUN|MODEL")
       ->required();
-  command->add_option("--onnx", options->onnx, "The ONNX file to write")
+  CLI::Option* onnx =
+      command->add_option("--onnx", options->onnx, "The ONNX file to write")
+          ->type_name("FILE");
+  command
+      ->add_option("--torchscript", options->torchscript,
+                   "The TorchScript file to write (needs libtorch)")
       ->type_name("FILE")
-      ->required();
+      ->excludes(onnx);
   command
       ->add_option("--weights", options->options.weights,
                    "Weights that stand for their distribution: mean (the "

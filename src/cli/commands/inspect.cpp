@@ -55,23 +55,7 @@ void print(const std::string& file, const io::SavedModel& model,
             << inspection.parameters << " weights and biases, "
             << inspection.variational_parameters
             << " variational parameters\n\n";
-  report::Table table;
-  table.columns = {{"name", "name"},
-                   {"layer", "layer"},
-                   {"inputs", "inputs"},
-                   {"removable", "to spare"},
-                   {"outputs", "outputs"},
-                   {"flops", "FLOPs"},
-                   {"parameters", "parameters"},
-                   {"rms", "weight rms", 3},
-                   {"noise", "relative noise", 3}};
-  for (const LayerInspection& layer : inspection.layers) {
-    table.rows.push_back({layer.name, layer.layer, layer.inputs,
-                          layer.removable_inputs, layer.outputs, layer.flops,
-                          layer.parameters, layer.weight_rms,
-                          layer.relative_noise});
-  }
-  std::cout << report::to_text(table) << "\n";
+  std::cout << report::to_text(experiments::layer_table(inspection)) << "\n";
   for (const LayerInspection& layer : inspection.layers) {
     std::cout << layer.name << ": " << layer.posterior << "\n";
   }

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "radir/core/error.h"
 #include "radir/experiments/images.h"
 #include "radir/experiments/inspect.h"
 
@@ -16,23 +15,10 @@ using Json = nlohmann::ordered_json;
 struct PruneCommand {
   std::string model;
   std::string out;
-  std::string threshold = "auto";
   std::string data;
   std::string data_dir;
   experiments::PruneOptions options;
 };
-
-double parse_threshold(const std::string& text) {
-  try {
-    std::size_t end = 0;
-    const double value = std::stod(text, &end);
-    if (end == text.size()) return value;
-  } catch (const std::exception&) {
-  }
-  detail::throw_error<ArgumentError>(
-      "--threshold must be auto or a number (the log of a radius), but is \"",
-      text, "\"");
-}
 
 /// Size and, where there is data, error of a model.
 Json figures(const io::SavedModel& model, const experiments::ImageSplit* images,
@@ -64,10 +50,7 @@ void print(const char* name, const Json& figures) {
   std::cout << "\n";
 }
 
-void prune(PruneCommand command, const CommonOptions& common) {
-  if (command.threshold != "auto") {
-    command.options.threshold = parse_threshold(command.threshold);
-  }
+void prune(const PruneCommand& command, const CommonOptions& common) {
   const std::string file = io::model_path(command.model);
   const io::SavedModel model = io::read_model(file);
   const io::SavedModel pruned =
@@ -107,17 +90,13 @@ void add_prune(CLI::App& root, Invocation& invocation) {
   command->add_option("--out", options->out, "The model file to write")
       ->type_name("FILE")
       ->required();
+  add_threshold_option(*command, options->options.threshold);
   command
-      ->add_option("--threshold", options->threshold,
-                   "auto, or the score (log of a radius) below which units go")
-      ->type_name("X")
-      ->capture_default_str();
-  command
-      ->add_option("--max-flops", options->options.max_flops,
+      ->add_option("--max-flops", options->options.budget.max_flops,
                    "Remove units until a pass costs no more than this")
       ->type_name("N");
   command
-      ->add_option("--max-params", options->options.max_parameters,
+      ->add_option("--max-params", options->options.budget.max_parameters,
                    "Remove units until no more numbers are left than this")
       ->type_name("N");
   command

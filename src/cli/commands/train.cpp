@@ -12,6 +12,7 @@
 #include "cli/training_run.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
+#include "radir/experiments/doctor.h"
 #include "radir/experiments/tabular.h"
 #include "radir/experiments/tabular_source.h"
 #include "radir/io/atomic_file.h"
@@ -226,6 +227,7 @@ Json run_config(Json settings, const TrainOptions& options,
                 const Problem& problem) {
   settings["data"] = problem.data;
   settings["program"] = version();
+  settings["machine"] = experiments::machine_line();
   settings["command"] = to_json(options);
   return settings;
 }
@@ -314,11 +316,8 @@ void resume(const RunOptions& run, const CommonOptions& common) {
   const TrainOptions options =
       options_from_json(folder.config_file(), config.at("command"));
   Problem problem = load(options);
-  const Json began_on = config.value("data", Json::object());
-  RADIR_CHECK(began_on.value("fingerprint", "") == problem.data["fingerprint"],
-              IoError, options.table, ": has changed since the run was begun; ",
-              "give it back its content or start a new run");
-  problem.data = began_on;
+  check_same_data(config, options.table, problem.data["fingerprint"]);
+  problem.data = config.at("data");
   train_run(options, std::move(problem), folder, run, common);
 }
 

@@ -1,0 +1,57 @@
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "radir/experiments/run_report.h"
+#include "radir/io/atomic_file.h"
+
+namespace radir::cli {
+namespace {
+
+struct ReportCommand {
+  std::string run;
+  std::string out;
+};
+
+void report(const ReportCommand& command, const CommonOptions& common) {
+  const experiments::RunReport report = experiments::report_run(command.run);
+  const std::string file =
+      command.out.empty()
+          ? (std::filesystem::path(command.run) / "report.html").string()
+          : command.out;
+  io::write_file(file, report.page);
+  if (common.json) {
+    const nlohmann::ordered_json document = {{"run", command.run},
+                                             {"file", file},
+                                             {"state", report.state},
+                                             {"missing", report.missing}};
+    std::cout << document.dump(2) << "\n";
+    return;
+  }
+  std::cout << "run     " << command.run << ": " << report.state << "\n"
+            << "report  " << file << "\n";
+  if (!report.missing.empty()) say(report.missing);
+}
+
+}  // namespace
+
+void add_report(CLI::App& root, Invocation& invocation) {
+  const auto options = std::make_shared<ReportCommand>();
+  CLI::App* command = add_command(
+      root, invocation,
+      {"report", "Write a run as one page: curves, figures, model, settings",
+       "radir report houses-run"},
+      [options](const CommonOptions& common) { report(*options, common); });
+  command->add_option("run", options->run, "A run's folder, finished or not")
+      ->type_name("RUN")
+      ->required();
+  command
+      ->add_option("--out", options->out,
+                   "The HTML file to write (default: report.html in the run)")
+      ->type_name("FILE");
+}
+
+}  // namespace radir::cli

@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "cli/running_program.h"
+#include "support/temporary_folder.h"
+
+namespace radir {
+namespace {
+
+using ::radir::testing::ProgramResult;
+using ::radir::testing::read_bytes;
+using ::radir::testing::run_program;
+using ::radir::testing::RunningProgram;
+using ::radir::testing::TemporaryFolder;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class ReportCommand : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string table = "a,b,y\n";
+    for (int i = 0; i < 40; ++i) {
+      table += std::to_string(i) + "," + std::to_string(i * 7 % 5) + "," +
+               std::to_string(2 * i) + "\n";
+    }
+    table_ = folder_.write("t.csv", table);
+  }
+
+  void train(const std::string& more) {
+    const ProgramResult trained =
+        run_program("train '" + table_ + "' --target y --hidden 3 --out '" +
+                    run_ + "' " + more);
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  }
+
+  void expect_failure(const std::string& arguments, const std::string& part) {
+    const ProgramResult result = run_program("report " + arguments);
+    EXPECT_EQ(result.exit_code, 4) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
+        << result.err;
+    EXPECT_TRUE(contains(result.err, part)) << result.err;
+  }
+
+  void expect_page(const std::vector<std::string>& parts) {
+    const ProgramResult result = run_program("report '" + run_ + "'");
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const std::string page = read_bytes(run_ + "/report.html");
+    for (const std::string& part : parts) {
+      EXPECT_TRUE(contains(page, part)) << part;
+    }
+  }
+
+  TemporaryFolder folder_;
+  std::string table_;
+  std::string run_ = folder_ / "houses";
+};
+
+TEST_F(ReportCommand, ShowsAFinishedRun) {
+  train("--epochs 30 --restarts 2");
+  expect_page({"Run houses", "finished, 2 networks, 60 epochs in all", "<svg",
+               "network 2", "divergence from the prior",
+               "13 weights and biases", "radial-directional", "data.rows"});
+  const std::string file = folder_ / "page.html";
+  const ProgramResult result =
+      run_program("report '" + run_ + "' --json --out '" + file + "'");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["file"], file);
+  EXPECT_EQ(json["missing"], "");
+  EXPECT_EQ(read_bytes(file), read_bytes(run_ + "/report.html"));
+}
+
+TEST_F(ReportCommand, ShowsARunOfOneEpoch) {
+  train("--epochs 1");
+  expect_page({"t.csv: finished, 1 epoch.", "<svg"});
+}
+
+TEST_F(ReportCommand, ShowsHowFarARunningOneHasCome) {
+  RunningProgram program({"train", table_, "--target", "y", "--epochs",
+                          "10000000", "--checkpoint-every", "1ms", "--out",
+                          run_});
+  ASSERT_TRUE(program.waits_for(run_ + "/checkpoint.safetensors"))
+      << program.err();
+  expect_page({"unfinished", "--resume " + run_});
+  program.send(SIGTERM);
+  EXPECT_EQ(program.wait(), 143) << program.err();
+  expect_page({"unfinished, ", " epochs.", "<svg"});
+  EXPECT_TRUE(std::filesystem::exists(run_ + "/checkpoint.safetensors"));
+}
+
+TEST_F(ReportCommand, RefusesWhatIsNoRun) {
+  expect_failure("'" + folder_.path() + "'", "holds no config.json");
+  expect_failure(folder_ / "nowhere", "holds no config.json");
+  folder_.write("houses/config.json", "{}");
+  expect_failure("'" + run_ + "'", "does not say what was asked for");
+  folder_.write("houses/config.json", "{");
+  expect_failure("'" + run_ + "'", "config.json");
+}
+
+TEST_F(ReportCommand, NamesTheLineThatIsDamaged) {
+  train("--epochs 3");
+  const std::string metrics = read_bytes(run_ + "/metrics.jsonl");
+  const std::string first = metrics.substr(0, metrics.find('\n') + 1);
+  folder_.write("houses/metrics.jsonl", first + "{\"epoch\": 2\n");
+  expect_failure("'" + run_ + "'", "metrics.jsonl, line 2");
+  folder_.write("houses/metrics.jsonl", first + first + "{\"epoch\": 2}\n");
+  expect_failure("'" + run_ + "'", "metrics.jsonl, line 3");
+  EXPECT_FALSE(std::filesystem::exists(run_ + "/report.html"));
+}
+
+TEST_F(ReportCommand, SaysWhenThePageCannotBeWritten) {
+  train("--epochs 1");
+  expect_failure("'" + run_ + "' --out /nowhere/page.html", "/nowhere");
+}
+
+}  // namespace
+}  // namespace radir

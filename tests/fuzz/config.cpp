@@ -1,0 +1,46 @@
+#include "fuzz/targets.h"
+#include "radir/experiments/compress.h"
+#include "radir/experiments/tabular.h"
+#include "radir/io/run_folder.h"
+
+namespace radir::fuzz {
+namespace {
+
+void run_config(std::string_view bytes) {
+  io::check_config("config.json", bytes);
+}
+
+void tabular_settings(std::string_view bytes) {
+  const auto settings = experiments::settings_from_json(std::string(bytes));
+  const std::string text = experiments::to_json(settings);
+  require(experiments::to_json(experiments::settings_from_json(text)) == text,
+          "settings of a table survive a round trip");
+}
+
+void compress_settings(std::string_view bytes) {
+  const auto settings =
+      experiments::compress_settings_from_json(std::string(bytes));
+  const std::string text = experiments::to_json(settings);
+  require(experiments::to_json(
+              experiments::compress_settings_from_json(text)) == text,
+          "settings of a compression survive a round trip");
+}
+
+void encoder(std::string_view bytes) {
+  using experiments::TableEncoder;
+  const auto encoder = TableEncoder::from_json(std::string(bytes));
+  const std::string text = encoder.to_json();
+  require(TableEncoder::from_json(text).to_json() == text,
+          "an encoder survives a round trip");
+}
+
+}  // namespace
+
+void config(std::string_view bytes) {
+  for (const Target part :
+       {run_config, tabular_settings, compress_settings, encoder}) {
+    feed(part, bytes);
+  }
+}
+
+}  // namespace radir::fuzz

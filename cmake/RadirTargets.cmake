@@ -62,9 +62,11 @@ function(radir_add_isa_sources target)
     add_library(${object} OBJECT ${ARGN})
     target_compile_features(${object} PRIVATE cxx_std_17)
     target_compile_definitions(${object} PRIVATE RADIR_ISA=isa_${isa})
-    # Hot loops are optimised in every build type; -Wno-psabi: vector types
-    # cross no library boundary.
-    target_compile_options(${object} PRIVATE ${flags_${isa}} -O3 -Wno-psabi)
+    # -Wno-psabi: vector types cross no library boundary.
+    target_compile_options(${object} PRIVATE ${flags_${isa}} -Wno-psabi)
+    if(NOT RADIR_SANITIZE)  # hot loops are optimised in every build type
+      target_compile_options(${object} PRIVATE -O3)
+    endif()
     target_include_directories(${object} PRIVATE
       "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
     target_link_libraries(${object} PRIVATE radir_build_flags)

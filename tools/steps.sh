@@ -97,9 +97,9 @@ job_count() {
   echo $((fitting < processors ? fitting : processors))
 }
 
-# build PRESET
+# build PRESET [OPTIONS...]
 build() {
-  cmake --build --preset "$1" --parallel "$(job_count)"
+  cmake --build --preset "$1" --parallel "$(job_count)" "${@:2}"
 }
 
 hint_packages="check the network and that /etc/apt/sources.list names a Debian

@@ -36,16 +36,18 @@ class CheckpointWriter {
   }
 
   /// A failure is no reason to stop: the disk may have room again later, and
-  /// the last good checkpoint is still there.
+  /// the last good checkpoint is still there. The same reason is given once.
   void write(const Progress& progress) {
     if (progress.state.step == written_step_) return;
     try {
       io::write_checkpoint(path_, progress, configuration_);
       written_step_ = progress.state.step;
+      failure_.clear();
     } catch (const IoError& error) {
-      if (options_.warn) {
+      if (options_.warn && failure_ != error.what()) {
         options_.warn(std::string("no checkpoint this time: ") + error.what());
       }
+      failure_ = error.what();
     }
     due_ = Clock::now() + options_.every;
   }
@@ -56,6 +58,7 @@ class CheckpointWriter {
   const CheckpointOptions& options_;
   Clock::time_point due_;
   std::int64_t written_step_ = 0;  // the start needs no checkpoint
+  std::string failure_;            // of the last attempt
   bool stopped_ = false;
 };
 

@@ -17,13 +17,11 @@ std::vector<bool> flags(const std::vector<std::int64_t>& indices,
   return result;
 }
 
-std::vector<posterior::KeptUnits> kept_units(const Wiring& wiring,
-                                             const Selection& selection) {
+void check_selection(const Wiring& wiring, const Selection& selection) {
   RADIR_CHECK(selection.inputs.size() == wiring.size(), ArgumentError,
               "shrink: the network has ", wiring.size(),
               " layers with weights, but the selection is for ",
               selection.inputs.size());
-  std::vector<posterior::KeptUnits> kept;
   for (std::size_t l = 0; l < wiring.size(); ++l) {
     for (std::int64_t input : selection.inputs[l]) {
       RADIR_CHECK(input >= 0 && input < wiring.inputs(l), ArgumentError,
@@ -35,6 +33,14 @@ std::vector<posterior::KeptUnits> kept_units(const Wiring& wiring,
                 UnsupportedError, "shrink: inputs of layer ", l + 1,
                 " with weights cannot be removed: it is a convolution that "
                 "reads the network's input, or grouped");
+  }
+}
+
+std::vector<posterior::KeptUnits> kept_units(const Wiring& wiring,
+                                             const Selection& selection) {
+  check_selection(wiring, selection);
+  std::vector<posterior::KeptUnits> kept;
+  for (std::size_t l = 0; l < wiring.size(); ++l) {
     kept.push_back({kept_outputs(wiring, selection, l), selection.inputs[l]});
   }
   return kept;

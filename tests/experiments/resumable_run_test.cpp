@@ -217,7 +217,7 @@ TEST(ResumableRun, AFailedCheckpointWarnsAndTheOldOneStays) {
     const ResumableRun second(folder, options);
     EXPECT_THROW(problem.fit(&second), Interrupted);
   }
-  EXPECT_EQ(warnings.size(), 30u);
+  EXPECT_EQ(warnings.size(), 1u);  // not after each of the 30 steps
   EXPECT_NE(warnings[0].find("no checkpoint this time: cannot write"),
             std::string::npos)
       << warnings[0];
@@ -241,7 +241,7 @@ TEST(ResumableRun, TrainingGoesOnWhenTheFolderVanishes) {
   fs::remove_all(place / "run");
   const ResumableRun run(folder, options);
   EXPECT_EQ(problem.fit(&run), problem.fit(nullptr));
-  EXPECT_EQ(warnings, 120);  // after every step
+  EXPECT_EQ(warnings, 1);
 }
 
 TEST(ResumableRun, PartsOfPartsHaveNamesOfTheirOwn) {

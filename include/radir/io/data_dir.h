@@ -15,8 +15,8 @@ std::string data_dir_name(const std::string& given);
 std::string data_dir(const std::string& given = "");
 
 /// The folder of one data set ("mnist", "uci/yacht") below `dir`. Throws
-/// IoError that lists what is there instead, suggests the nearest name, and says
-/// how to fetch a set of the catalogue.
+/// IoError that lists what is there instead, suggests the nearest name, and
+/// says how to fetch a set of the catalogue.
 std::string data_set_dir(const std::string& dir, const std::string& name);
 
 }  // namespace radir::io

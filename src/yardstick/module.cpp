@@ -126,7 +126,7 @@ extern "C" void radir_bench_predict(
     const radir::experiments::BenchPredictOptions& options,
     radir::experiments::BenchPredictResult& result) {
   using namespace radir::yardstick;
-  torch::set_num_threads(options.threads);
+  use_threads(options.threads);
   torch::manual_seed(static_cast<std::int64_t>(options.seed));
   for (std::int64_t rows : options.rows) {
     measure_predictions(rows, options, result);

@@ -1,5 +1,6 @@
 #include "yardstick/steps.h"
 
+#include <dlfcn.h>
 #include <torch/torch.h>
 
 #include <memory>
@@ -115,7 +116,7 @@ bool is_classifier(const train::Model& model) {
 Contender torch_contender(const char* name, int threads,
                           std::function<void()> step) {
   return {name, [=] {
-            torch::set_num_threads(threads);
+            use_threads(threads);
             step();
           }};
 }
@@ -268,6 +269,16 @@ Contender apart(const train::Model& model, const Examples& examples,
 }
 
 }  // namespace
+
+void use_threads(int threads) {
+  torch::set_num_threads(threads);
+  static void* const blas = dlopen("libopenblas.so.0", RTLD_LAZY | RTLD_NOLOAD);
+  static void* const set_threads =
+      blas == nullptr ? nullptr : dlsym(blas, "openblas_set_num_threads");
+  if (set_threads != nullptr) {
+    reinterpret_cast<void (*)(int)>(set_threads)(threads);
+  }
+}
 
 std::vector<Contender> training_steps(const train::ModelSpec& spec,
                                       std::int64_t batch, std::uint64_t seed,

@@ -9,6 +9,9 @@
 
 namespace radir::yardstick {
 
+/// Gives libtorch so many threads, and OpenBLAS, which does not ask libtorch.
+void use_threads(int threads);
+
 /// The same network and the same random batch, each way a training step can
 /// be taken with so many threads: "deterministic", "composed", "autograd",
 /// "compiled" and, where there is more than one thread, "apart" (see

@@ -8,7 +8,7 @@
 namespace radir::yardstick {
 namespace {
 
-constexpr double kTurnMicroseconds = 2000;
+constexpr double kTurnMicroseconds = 50000;
 
 /// Longer than the threads of OpenMP and OpenBLAS look for more work before
 /// they sleep; until then they hold a processor that the next contender needs.

@@ -21,7 +21,7 @@ struct Timing {
 /// Times the contenders in turn, `rounds` times over, so that whatever else
 /// the machine does meets all of them alike. A turn waits until the threads of
 /// the last one sleep, runs once for nothing, then repeats a short contender
-/// until it has run for a millisecond or so and counts the mean.
+/// until it has run for a twentieth of a second and counts the mean.
 std::vector<Timing> race(const std::vector<Contender>& contenders, int rounds);
 
 }  // namespace radir::yardstick

@@ -9,12 +9,9 @@
 namespace radir {
 namespace {
 
+using ::radir::testing::contains;
 using ::radir::testing::ProgramResult;
 using ::radir::testing::run_program;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// A failure: this exit code, nothing on standard output, and one line on
 /// standard error that holds `part`.

@@ -16,6 +16,7 @@
 namespace radir {
 namespace {
 
+using ::radir::testing::contains;
 using testing::HttpRequest;
 using testing::HttpResponse;
 using testing::HttpServer;
@@ -24,10 +25,6 @@ using testing::read_bytes;
 using testing::run_program;
 using testing::TemporaryFolder;
 using Json = nlohmann::json;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(Data, ListSaysWhatThereIsAndWhatIsHere) {
   const TemporaryFolder folder;

@@ -6,13 +6,10 @@
 namespace radir {
 namespace {
 
+using ::radir::testing::contains;
 using testing::ProgramResult;
 using testing::run_program;
 using testing::TemporaryFolder;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(DoctorCommand, ItsExitCodeSaysWhetherThereIsAProblem) {
   const ProgramResult result = run_program("doctor");

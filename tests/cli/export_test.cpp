@@ -10,24 +10,17 @@
 namespace radir {
 namespace {
 
+using ::radir::testing::contains;
 using ::radir::testing::ProgramResult;
 using ::radir::testing::run_program;
+using ::radir::testing::small_table;
 using ::radir::testing::TemporaryFolder;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 class ExportCommand : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string table = "a,b,y\n";
-    for (int i = 0; i < 40; ++i) {
-      table += std::to_string(i) + "," + std::to_string(i * 7 % 5) + "," +
-               std::to_string(2 * i) + "\n";
-    }
     const ProgramResult trained = run_program(
-        "train '" + folder_.write("t.csv", table) +
+        "train '" + folder_.write("t.csv", small_table()) +
         "' --target y --hidden 3 --epochs 2 --restarts 2 --out '" + run_ + "'");
     ASSERT_EQ(trained.exit_code, 0) << trained.err;
   }

@@ -55,4 +55,17 @@ ProgramResult run_program(const std::string& arguments, const std::string& file,
           contents(err), file.empty() ? "" : contents(work.path() / file)};
 }
 
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string small_table() {
+  std::string table = "a,b,y\n";
+  for (int i = 0; i < 40; ++i) {
+    table += std::to_string(i) + "," + std::to_string(i * 7 % 5) + "," +
+             std::to_string(2 * i) + "\n";
+  }
+  return table;
+}
+
 }  // namespace radir::testing

@@ -19,4 +19,9 @@ ProgramResult run_program(const std::string& arguments,
                           const std::string& file = "",
                           const std::string& before = "true");
 
+bool contains(const std::string& text, const std::string& part);
+
+/// Forty rows of columns a, b and y, as CSV.
+std::string small_table();
+
 }  // namespace radir::testing

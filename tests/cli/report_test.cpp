@@ -12,26 +12,17 @@
 namespace radir {
 namespace {
 
+using ::radir::testing::contains;
 using ::radir::testing::ProgramResult;
 using ::radir::testing::read_bytes;
 using ::radir::testing::run_program;
 using ::radir::testing::RunningProgram;
+using ::radir::testing::small_table;
 using ::radir::testing::TemporaryFolder;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 class ReportCommand : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string table = "a,b,y\n";
-    for (int i = 0; i < 40; ++i) {
-      table += std::to_string(i) + "," + std::to_string(i * 7 % 5) + "," +
-               std::to_string(2 * i) + "\n";
-    }
-    table_ = folder_.write("t.csv", table);
-  }
+  void SetUp() override { table_ = folder_.write("t.csv", small_table()); }
 
   void train(const std::string& more) {
     const ProgramResult trained =

@@ -15,16 +15,13 @@ namespace radir {
 namespace {
 
 namespace fs = std::filesystem;
+using ::radir::testing::contains;
 using ::radir::testing::ProgramResult;
 using ::radir::testing::read_bytes;
 using ::radir::testing::run_program;
 using ::radir::testing::RunningProgram;
 using ::radir::testing::TemporaryFolder;
 using Json = nlohmann::json;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 class ResumeCommand : public ::testing::Test {
  protected:

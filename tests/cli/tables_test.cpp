@@ -13,15 +13,12 @@
 namespace radir {
 namespace {
 
+using ::radir::testing::contains;
 using ::radir::testing::ProgramResult;
 using ::radir::testing::run_program;
 using ::radir::testing::TemporaryFolder;
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 void expect_failure(const std::string& arguments, int exit_code,
                     const std::string& part) {

@@ -64,8 +64,14 @@ function(radir_add_isa_sources target)
     target_compile_definitions(${object} PRIVATE RADIR_ISA=isa_${isa})
     # -Wno-psabi: vector types cross no library boundary.
     target_compile_options(${object} PRIVATE ${flags_${isa}} -Wno-psabi)
-    if(NOT RADIR_SANITIZE)  # hot loops are optimised in every build type
+    # Hot loops are optimised in every build type.
+    if(NOT RADIR_SANITIZE)
       target_compile_options(${object} PRIVATE -O3)
+    else()
+      target_compile_options(${object} PRIVATE -O1)
+    endif()
+    if(RADIR_BUILD_FUZZERS)  # no reader is here, and Clang needs minutes for it
+      target_compile_options(${object} PRIVATE -fno-sanitize=all)
     endif()
     target_include_directories(${object} PRIVATE
       "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
@@ -73,6 +79,14 @@ function(radir_add_isa_sources target)
     set_target_properties(${object} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_sources(radir_${target} PRIVATE $<TARGET_OBJECTS:${object}>)
   endforeach()
+endfunction()
+
+# radir_optimise_always(TARGET): where training spends its time, builds with
+# sanitizers, which are slow and otherwise not optimised, are too.
+function(radir_optimise_always target)
+  if(RADIR_SANITIZE)
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
 endfunction()
 
 # radir_compile_quickly(TARGET): code that runs once is worth less optimisation
@@ -90,8 +104,8 @@ function(radir_compile_together target)
 endfunction()
 
 # radir_add_tests(LAYER FILES... [LINK ...] [WHOLE])
-# One executable per layer. WHOLE registers it as a single CTest entry (for
-# those that load libtorch, whose start takes half a second a time).
+# One executable per layer. WHOLE registers it as a single CTest entry, for
+# those whose start takes long: libtorch's takes half a second each time.
 function(radir_add_tests layer)
   cmake_parse_arguments(ARG "WHOLE" "LABEL" "SOURCES;LINK" ${ARGN})
   if(NOT ARG_SOURCES)

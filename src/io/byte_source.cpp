@@ -15,7 +15,7 @@
 namespace radir::io {
 namespace {
 
-constexpr std::size_t kBlockBytes = 64 * 1024;
+constexpr std::size_t kReadBytes = 64 * 1024;
 
 class FileSource : public ByteSource {
  public:
@@ -57,7 +57,7 @@ class MemorySource : public ByteSource {
 class InflatingSource : public ByteSource {
  public:
   explicit InflatingSource(std::unique_ptr<ByteSource> raw)
-      : ByteSource(raw->name()), raw_(std::move(raw)), block_(kBlockBytes) {
+      : ByteSource(raw->name()), raw_(std::move(raw)), block_(kReadBytes) {
     fill();
     if (available_ == 1) fill_more();
     compressed_ = begins_with_mark();
@@ -183,7 +183,7 @@ std::unique_ptr<ByteSource> memory_byte_source(std::string name,
 
 std::string read_all(ByteSource& source, std::size_t limit) {
   std::string text;
-  std::vector<char> block(kBlockBytes);
+  std::vector<char> block(kReadBytes);
   while (const std::size_t count = source.read(block.data(), block.size())) {
     RADIR_CHECK(count <= limit - text.size(), IoError, source.name(),
                 ": longer than the limit of ", limit, " bytes");

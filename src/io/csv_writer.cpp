@@ -9,7 +9,7 @@
 namespace radir::io {
 namespace {
 
-constexpr std::size_t kBlockBytes = 64 * 1024;
+constexpr std::size_t kFlushBytes = 64 * 1024;
 
 }  // namespace
 
@@ -65,7 +65,7 @@ template CsvWriter& CsvWriter::cell(unsigned long long);
 void CsvWriter::end_row() {
   text_ += '\n';
   at_row_start_ = true;
-  if (text_.size() >= kBlockBytes) flush();
+  if (text_.size() >= kFlushBytes) flush();
 }
 
 void CsvWriter::flush() {

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 // The mark of an IDX file is 0, 0, the type of its values, its dimensions.
 constexpr std::uint32_t kUnsignedByte = 8;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
+constexpr std::uint64_t kMostImageBytes = std::uint64_t{1} << 32;
 constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 
 // Reads exactly `size` bytes unless the source ends before.
@@ -59,9 +59,9 @@ std::array<std::uint32_t, dimensions> read_header(ByteSource& source,
                 " in the header is 0; at least 1 is needed");
     // Both factors are below 2^32 + 1: the product does not overflow.
     bytes *= sizes[i];
-    RADIR_CHECK(bytes <= kMostBytes, IoError, source.name(),
-                ": the header promises more than the limit of ", kMostBytes,
-                " bytes; the file is damaged or too large");
+    RADIR_CHECK(bytes <= kMostImageBytes, IoError, source.name(),
+                ": the header promises more than the limit of ",
+                kMostImageBytes, " bytes; the file is damaged or too large");
   }
   return sizes;
 }

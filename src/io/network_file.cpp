@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+constexpr std::size_t kMostNetworkBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostLayers = 1000;
 // The longest layer, a convolution, has 8 keys; indices lie four levels deep.
 constexpr JsonLimits kLimits = {4, 16};
@@ -155,7 +155,8 @@ train::NetworkSpec read_network_text(const std::string& name,
 }
 
 train::NetworkSpec read_network_file(const std::string& path) {
-  return read_network_text(path, read_all(*open_byte_source(path), kMostBytes));
+  return read_network_text(
+      path, read_all(*open_byte_source(path), kMostNetworkBytes));
 }
 
 void write_network_file(const std::string& path,

@@ -15,7 +15,7 @@ namespace {
 using kernels::Pair;
 
 /// A message of protobuf is no larger.
-constexpr auto kMostBytes =
+constexpr auto kMostOnnxBytes =
     static_cast<std::size_t>(std::numeric_limits<int>::max());
 
 /// The sizes of a value after its first, the batch.
@@ -337,7 +337,7 @@ class ChainReader {
 onnx::ModelProto parse(const std::string& name, std::string_view bytes) {
   onnx::ModelProto model;
   RADIR_CHECK(
-      bytes.size() <= kMostBytes &&
+      bytes.size() <= kMostOnnxBytes &&
           model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) &&
           model.has_graph(),
       IoError, name, ": is not an ONNX file, or cut or damaged");
@@ -377,7 +377,7 @@ OnnxOptions read_options(const std::string& name,
 
 train::PlainNetwork<float> read_onnx(const std::string& path,
                                      OnnxOptions* options) {
-  return read_onnx(path, read_all(*open_byte_source(path), kMostBytes),
+  return read_onnx(path, read_all(*open_byte_source(path), kMostOnnxBytes),
                    options);
 }
 

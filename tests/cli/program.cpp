@@ -3,56 +3,23 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <stdexcept>
+
+#include "support/temporary_folder.h"
 
 namespace radir::testing {
-namespace {
-
-namespace fs = std::filesystem;
-
-std::string contents(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-/// A new empty folder, removed with all that is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "radir-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw std::runtime_error("cannot make the folder " + name);
-    }
-    path_ = name;
-  }
-  ~TemporaryFolder() { fs::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-}  // namespace
 
 ProgramResult run_program(const std::string& arguments, const std::string& file,
                           const std::string& before) {
   const TemporaryFolder logs;
   const TemporaryFolder work;
-  const fs::path out = logs.path() / "out";
-  const fs::path err = logs.path() / "err";
-  const std::string command = before + " && cd '" + work.path().string() +
+  const std::string out = logs / "out";
+  const std::string err = logs / "err";
+  const std::string command = before + " && cd '" + work.path() +
                               "' && '" RADIR_PROGRAM "' " + arguments + " >'" +
-                              out.string() + "' 2>'" + err.string() + "'";
+                              out + "' 2>'" + err + "'";
   const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out),
-          contents(err), file.empty() ? "" : contents(work.path() / file)};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_bytes(out),
+          read_bytes(err), file.empty() ? "" : read_bytes(work / file)};
 }
 
 bool contains(const std::string& text, const std::string& part) {

@@ -1,65 +1,95 @@
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "io/json_object.h"
 #include "radir/core/error.h"
 #include "radir/experiments/compress.h"
 
 namespace radir::experiments {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using io::JsonObject;
+using Json = JsonObject::Json;
 
-NetworkFigures figures_from_json(const Json& json) {
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kAnyCount = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t count_from_json(JsonObject& json, const char* key) {
+  return json.integer(key, 1, kAnyCount);
+}
+
+double fraction_from_json(JsonObject& json, const char* key) {
+  return json.number(key, 0, 1);
+}
+
+/// JSON has no infinite number; it is written as null.
+double nll_from_json(JsonObject& json, const char* key) {
+  return json.optional_number(key).value_or(kInfinity);
+}
+
+NetworkFigures figures_from_json(JsonObject json) {
   NetworkFigures figures;
-  json.at("architecture").get_to(figures.architecture);
-  json.at("flops").get_to(figures.cost.flops);
-  json.at("parameters").get_to(figures.cost.parameters);
-  json.at("article_flops").get_to(figures.cost.article_flops);
-  json.at("article_parameters").get_to(figures.cost.article_parameters);
-  json.at("train_error").get_to(figures.train_error);
-  json.at("test_error").get_to(figures.test_error);
-  json.at("test_nll").get_to(figures.test_nll);
-  json.at("bayes_test_error").get_to(figures.bayes_test_error);
-  json.at("bayes_test_nll").get_to(figures.bayes_test_nll);
-  json.at("bayes_test_ece").get_to(figures.bayes_test_ece);
-  json.at("microseconds_per_image").get_to(figures.microseconds_per_image);
-  for (const Json& layer : json.at("layers")) {
-    figures.cost.layers.push_back({layer.at("name"), layer.at("layer"),
-                                   layer.at("flops"), layer.at("parameters")});
+  figures.architecture = json.text("architecture");
+  figures.cost.flops = count_from_json(json, "flops");
+  figures.cost.parameters = count_from_json(json, "parameters");
+  figures.cost.article_flops = json.integer("article_flops");
+  figures.cost.article_parameters = json.integer("article_parameters");
+  figures.train_error = fraction_from_json(json, "train_error");
+  figures.test_error = fraction_from_json(json, "test_error");
+  figures.test_nll = nll_from_json(json, "test_nll");
+  figures.bayes_test_error = fraction_from_json(json, "bayes_test_error");
+  figures.bayes_test_nll = nll_from_json(json, "bayes_test_nll");
+  figures.bayes_test_ece = json.number("bayes_test_ece");
+  figures.microseconds_per_image = json.number("microseconds_per_image");
+  for (JsonObject& layer : json.objects("layers")) {
+    figures.cost.layers.push_back({layer.text("name"), layer.text("layer"),
+                                   count_from_json(layer, "flops"),
+                                   count_from_json(layer, "parameters")});
+    layer.finish();
   }
+  json.finish();
   return figures;
 }
 
-std::optional<NetworkFigures> optional_figures(const Json& json) {
-  if (json.is_null()) return std::nullopt;
-  return figures_from_json(json);
+std::optional<NetworkFigures> optional_figures(JsonObject& json,
+                                               const char* key) {
+  if (json.at(key).is_null()) return std::nullopt;
+  return figures_from_json(json.object(key));
 }
 
-Removal removal_from_json(const Json& json) {
-  Removal removal;
-  json.at("epoch").get_to(removal.epoch);
-  json.at("architecture").get_to(removal.architecture);
-  json.at("flops").get_to(removal.flops);
-  json.at("parameters").get_to(removal.parameters);
-  json.at("nll").get_to(removal.nll);
-  json.at("kl").get_to(removal.kl);
-  json.at("train_error_before").get_to(removal.train_error_before);
-  json.at("train_error").get_to(removal.train_error);
-  for (const Json& threshold : json.at("thresholds")) {
-    removal.thresholds.push_back(threshold.is_null()
-                                     ? -std::numeric_limits<double>::infinity()
-                                     : threshold.get<double>());
+std::vector<double> thresholds_from_json(JsonObject& json) {
+  std::vector<double> thresholds;
+  for (const Json& threshold : json.array("thresholds")) {
+    json.check_type(threshold.is_null() || threshold.is_number(), "thresholds",
+                    "a list of numbers or null");
+    thresholds.push_back(threshold.is_null() ? -kInfinity
+                                             : threshold.get<double>());
   }
+  return thresholds;
+}
+
+Removal removal_from_json(JsonObject json) {
+  Removal removal;
+  removal.epoch = count_from_json(json, "epoch");
+  removal.architecture = json.text("architecture");
+  removal.flops = count_from_json(json, "flops");
+  removal.parameters = count_from_json(json, "parameters");
+  removal.nll = json.number("nll");
+  removal.kl = json.number("kl");
+  removal.train_error_before = fraction_from_json(json, "train_error_before");
+  removal.train_error = fraction_from_json(json, "train_error");
+  removal.thresholds = thresholds_from_json(json);
+  json.finish();
   return removal;
 }
 
-prune::CurvePoint point_from_json(const Json& json) {
+prune::CurvePoint point_from_json(JsonObject json) {
   prune::CurvePoint point;
-  json.at("share").get_to(point.share);
-  json.at("architecture").get_to(point.architecture);
-  json.at("flops").get_to(point.cost.flops);
-  json.at("parameters").get_to(point.cost.parameters);
-  point.error = json.at("error").get<double>();
+  point.share = json.number("share");
+  point.architecture = json.text("architecture");
+  point.cost.flops = count_from_json(json, "flops");
+  point.cost.parameters = count_from_json(json, "parameters");
+  point.error = json.optional_number("error");
+  json.finish();
   return point;
 }
 
@@ -81,25 +111,26 @@ std::string to_json(const CompressResult& result) {
 }
 
 CompressResult compress_result_from_json(const std::string& text) {
+  const Json document = io::parse_json<Json>("figures", text, {});
+  JsonObject json(document, "figures");
   CompressResult result;
-  try {
-    const Json json = Json::parse(text);
-    result.unpruned = figures_from_json(json.at("unpruned"));
-    result.pruned = figures_from_json(json.at("pruned"));
-    result.fine_tuned = optional_figures(json.at("fine_tuned"));
-    result.mean_tuned = optional_figures(json.at("mean_tuned"));
-    for (const Json& removal : json.at("removals")) {
-      result.removals.push_back(removal_from_json(removal));
-    }
-    for (const Json& point : json.at("curve")) {
-      result.curve.push_back(point_from_json(point));
-    }
-    json.at("masked_difference").get_to(result.masked_difference);
-    json.at("seconds").get_to(result.seconds);
-  } catch (const Json::exception& error) {
-    detail::throw_error<IoError>("figures of a compression are damaged: ",
-                                 error.what());
+  result.unpruned = figures_from_json(json.object("unpruned"));
+  result.pruned = figures_from_json(json.object("pruned"));
+  const std::size_t before = result.unpruned.cost.layers.size();
+  const std::size_t after = result.pruned.cost.layers.size();
+  RADIR_CHECK(before == after, IoError, json.where(), ": the network had ",
+              before, " layers before pruning, but ", after, " after it");
+  result.fine_tuned = optional_figures(json, "fine_tuned");
+  result.mean_tuned = optional_figures(json, "mean_tuned");
+  for (const JsonObject& removal : json.objects("removals")) {
+    result.removals.push_back(removal_from_json(removal));
   }
+  for (const JsonObject& point : json.objects("curve")) {
+    result.curve.push_back(point_from_json(point));
+  }
+  result.masked_difference = json.number("masked_difference");
+  result.seconds = json.number("seconds");
+  json.finish();
   return result;
 }
 

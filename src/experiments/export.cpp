@@ -1,8 +1,8 @@
 #include "radir/experiments/export.h"
 
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "experiments/data_kind.h"
 #include "radir/core/error.h"
 #include "radir/experiments/torchscript.h"
 #include "radir/io/model_file.h"
@@ -26,23 +26,14 @@ const char* name_of(kernels::PointWeight weights) {
   return "mean";
 }
 
-/// The kind of data a model was trained on; empty when it does not say.
-std::string data_kind(const std::string& preprocessing) {
-  const auto json = nlohmann::json::parse(preprocessing, nullptr,
-                                          /*allow_exceptions=*/false);
-  const auto kind = json.find("kind");
-  return kind != json.end() && kind->is_string() ? kind->get<std::string>()
-                                                 : "";
-}
-
 std::string input_note(const std::string& kind) {
-  if (kind == "table") {
+  if (kind == kTableKind) {
     return "the columns of a table in the order of the metadata "
            "\"preprocessing\", which must be standardised as it says: a number "
            "as (value - mean) / scale, a category as 1 for its own input and 0 "
            "for the others";
   }
-  if (kind == "images") return "pixels from 0 to 255 divided by 255";
+  if (kind == kImageKind) return "pixels from 0 to 255 divided by 255";
   return "numbers as the network was trained on";
 }
 
@@ -92,12 +83,13 @@ Export read_network(const std::string& model_or_run,
   result.metadata = {{"weights", name_of(options.weights)},
                      {"preprocessing", saved.preprocessing}};
   const std::string kind = data_kind(saved.preprocessing);
-  result.summary = {to_string(result.network.spec.input),
-                    model.output_size(),
-                    parameter_count(result.network),
-                    networks,
-                    input_note(kind),
-                    output_note(saved.spec.likelihood.kind, kind == "table")};
+  result.summary = {
+      to_string(result.network.spec.input),
+      model.output_size(),
+      parameter_count(result.network),
+      networks,
+      input_note(kind),
+      output_note(saved.spec.likelihood.kind, kind == kTableKind)};
   return result;
 }
 

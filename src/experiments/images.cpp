@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "experiments/data_kind.h"
 #include "experiments/fingerprint.h"
 #include "radir/core/error.h"
 #include "radir/io/builtin_data.h"
@@ -132,8 +132,7 @@ ImageSplit read_images(const std::string& source, const std::string& data_dir,
 }
 
 bool is_image_model(const io::SavedModel& model) {
-  const auto json = nlohmann::json::parse(model.preprocessing);
-  return json.value("kind", nlohmann::json()) == "images";
+  return data_kind(model.preprocessing) == kImageKind;
 }
 
 void check_fits(const train::NetworkSpec& network, const ImageSplit& images) {

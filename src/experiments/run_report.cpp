@@ -1,12 +1,11 @@
 #include "radir/experiments/run_report.h"
 
 #include <filesystem>
-#include <limits>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
 
+#include "experiments/loss_curves.h"
+#include "io/json_object.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
 #include "radir/experiments/compress_report.h"
@@ -14,28 +13,16 @@
 #include "radir/io/byte_source.h"
 #include "radir/io/checkpoint.h"
 #include "radir/io/run_folder.h"
-#include "radir/report/chart.h"
 #include "radir/report/page.h"
 
 namespace radir::experiments {
 namespace {
 
 using io::RunFolder;
-using Json = nlohmann::ordered_json;
+using Json = io::JsonObject::Json;
 
-/// Of each curve; more could not be told apart.
-constexpr std::size_t kDrawnEpochs = 400;
-
-/// What the training of one network reported.
-struct Curve {
-  std::string name;
-  std::vector<train::EpochReport> epochs;
-};
-
-std::string read_text(const std::string& path) {
-  return io::read_all(*io::open_byte_source(path),
-                      std::numeric_limits<std::size_t>::max());
-}
+/// Some hundred bytes for each of at most 400 epochs of 1000 networks.
+constexpr std::size_t kMostMetricsBytes = std::size_t{1} << 28;
 
 /// The name of the command that began the run.
 std::string command_of(const RunFolder& folder, const Json& config) {
@@ -47,36 +34,15 @@ std::string command_of(const RunFolder& folder, const Json& config) {
 }
 
 /// The curves that `radir train` leaves in metrics.jsonl.
-std::vector<Curve> read_metrics(const std::string& path) {
-  std::map<std::int64_t, Curve> curves;
-  std::istringstream text(read_text(path));
-  std::string line;
-  for (std::int64_t number = 1; std::getline(text, line); ++number) {
-    try {
-      const Json json = Json::parse(line);
-      train::EpochReport report;
-      json.at("epoch").get_to(report.epoch);
-      json.at("nll").get_to(report.nll);
-      json.at("kl").get_to(report.kl);
-      json.at("seconds").get_to(report.seconds);
-      curves[json.at("network")].epochs.push_back(report);
-    } catch (const Json::exception& error) {
-      detail::throw_error<IoError>(path, ", line ", number,
-                                   ": is damaged: ", error.what());
-    }
-  }
-  std::vector<Curve> result;
-  for (auto& [network, curve] : curves) {
-    curve.name = "network " + std::to_string(network);
-    result.push_back(std::move(curve));
-  }
-  return result;
+std::vector<LossCurve> read_metrics(const std::string& path) {
+  return loss_curves(read_metrics_lines(
+      path, io::read_all(*io::open_byte_source(path), kMostMetricsBytes)));
 }
 
 /// The curves of the networks that have a checkpoint. The stages of a
 /// compression follow each other and make one.
-std::vector<Curve> read_checkpoints(const RunFolder& folder) {
-  std::vector<Curve> curves;
+std::vector<LossCurve> read_checkpoints(const RunFolder& folder) {
+  std::vector<LossCurve> curves;
   for (const std::string& part : folder.checkpoint_parts()) {
     if (part.rfind("trial-", 0) == 0) continue;
     auto epochs = io::read_checkpoint_history(folder.checkpoint_file(part));
@@ -96,57 +62,6 @@ std::vector<Curve> read_checkpoints(const RunFolder& folder) {
     }
   }
   return curves;
-}
-
-report::Chart chart(const std::vector<Curve>& curves, const char* title,
-                    double train::EpochReport::*value) {
-  report::Chart result;
-  result.title = title;
-  result.x.label = "epoch";
-  result.y.label = "nats per example";
-  for (const Curve& curve : curves) {
-    report::Series series;
-    if (curves.size() > 1) series.name = curve.name;
-    const std::size_t stride = 1 + curve.epochs.size() / kDrawnEpochs;
-    for (std::size_t i = 0; i < curve.epochs.size(); i += stride) {
-      series.x.push_back(static_cast<double>(curve.epochs[i].epoch));
-      series.y.push_back(curve.epochs[i].*value);
-    }
-    if (series.x.size() == 1) series.mark = report::Mark::Points;
-    result.series.push_back(std::move(series));
-  }
-  return result;
-}
-
-report::Section loss_section(const std::vector<Curve>& curves) {
-  report::Section section{"Loss", {}};
-  if (curves.empty()) {
-    section.blocks.push_back(
-        report::Paragraph{"There is no epoch to show yet."});
-    return section;
-  }
-  report::Table table;
-  table.columns = {{"network", "network"},
-                   {"epoch", "epochs"},
-                   {"nll", "negative log-likelihood"},
-                   {"kl", "divergence from the prior"},
-                   {"seconds", "seconds", 3}};
-  for (const Curve& curve : curves) {
-    const train::EpochReport& last = curve.epochs.back();
-    table.rows.push_back(
-        {curve.name, last.epoch, last.nll, last.kl, last.seconds});
-  }
-  section.blocks.push_back(report::Figure{
-      {report::to_svg(
-           chart(curves, "Negative log-likelihood", &train::EpochReport::nll)),
-       report::to_svg(chart(curves, "Divergence from the prior",
-                            &train::EpochReport::kl))},
-      "The two parts of the loss, per example: how badly drawn weights explain "
-      "the training data (mean of the epoch), and how far they are from the "
-      "prior (at its end)."});
-  section.blocks.push_back(
-      report::TableBlock{std::move(table), "At the last epoch shown."});
-  return section;
 }
 
 report::Section model_section(const ModelInspection& inspection) {
@@ -198,9 +113,9 @@ std::string name_of(const RunFolder& folder) {
 }
 
 /// "finished, 3 networks, 600 epochs in all"
-std::string state_of(bool finished, const std::vector<Curve>& curves) {
+std::string state_of(bool finished, const std::vector<LossCurve>& curves) {
   std::int64_t epochs = 0;
-  for (const Curve& curve : curves) epochs += curve.epochs.back().epoch;
+  for (const LossCurve& curve : curves) epochs += curve.epochs.back().epoch;
   std::ostringstream text;
   text << (finished ? "finished, " : "unfinished, ");
   if (curves.size() > 1) text << curves.size() << " networks, ";
@@ -220,7 +135,7 @@ std::string source_of(const Json& config) {
 RunReport training_page(const RunFolder& folder, const Json& config,
                         const std::string& command) {
   const bool finished = folder.is_finished();
-  const std::vector<Curve> curves =
+  const std::vector<LossCurve> curves =
       finished ? read_metrics(folder.metrics_file()) : read_checkpoints(folder);
   RunReport result;
   result.state = state_of(finished, curves);
@@ -251,15 +166,14 @@ RunReport training_page(const RunFolder& folder, const Json& config,
 /// The page a compression gave when it ended, from what its model says.
 RunReport compression_page(const RunFolder& folder, const Json& config) {
   const io::SavedModel model = io::read_model(folder.model_file());
+  const std::string source = io::JsonObject(config, folder.config_file())
+                                 .object("data")
+                                 .text("source");
   RunReport result;
   try {
-    const std::string source = config.at("data").at("source");
     result.page =
         compress_report(compress_settings_from_json(model.training), source,
                         compress_result_from_json(model.metrics));
-  } catch (const Json::exception& error) {
-    detail::throw_error<IoError>(folder.config_file(),
-                                 ": is damaged: ", error.what());
   } catch (const IoError& error) {
     detail::throw_error<IoError>(folder.model_file(), ": ", error.what());
   }

@@ -29,25 +29,8 @@ constexpr std::uint64_t kValidationSeed = 0x76616c6964617465u;
 /// Keeps single bad batches from throwing a network off course; ordinary
 /// gradients are smaller.
 constexpr double kMaxGradientNorm = 10;
-
-void check(const TabularSettings& settings) {
-  for (std::int64_t width : settings.hidden) {
-    RADIR_CHECK(width > 0, ArgumentError, "hidden layers must have at least ",
-                "one unit, but one has ", width);
-  }
-  RADIR_CHECK(settings.restarts >= 1 && settings.restarts <= 1000,
-              ArgumentError, "restarts must be from 1 to 1000, but is ",
-              settings.restarts);
-  RADIR_CHECK(settings.epochs >= 0 && settings.steps > 0, ArgumentError,
-              "epochs must be at least 1 (or 0 for a good number), but is ",
-              settings.epochs);
-  RADIR_CHECK(settings.batch > 0, ArgumentError,
-              "the batch must be at least 1, but is ", settings.batch);
-  RADIR_CHECK(
-      settings.learning_rate > 0 && std::isfinite(settings.learning_rate),
-      ArgumentError, "the learning rate must be above 0, but is ",
-      settings.learning_rate);
-}
+/// Of epochs, steps and rows of a batch: with it no product overflows.
+constexpr std::int64_t kMostSteps = 1'000'000'000'000;
 
 std::vector<std::vector<std::int64_t>> split_rows(
     const std::vector<std::int64_t>& rows, std::uint64_t seed) {
@@ -121,6 +104,30 @@ double validation_score(const TableEncoder& encoder, const EncodedRows& fit_on,
 }
 
 }  // namespace
+
+void check(const TabularSettings& settings) {
+  for (std::int64_t width : settings.hidden) {
+    RADIR_CHECK(width > 0, ArgumentError, "hidden layers must have at least ",
+                "one unit, but one has ", width);
+  }
+  RADIR_CHECK(settings.restarts >= 1 && settings.restarts <= 1000,
+              ArgumentError, "restarts must be from 1 to 1000, but is ",
+              settings.restarts);
+  RADIR_CHECK(settings.epochs >= 0 && settings.epochs <= kMostSteps,
+              ArgumentError,
+              "epochs must be from 1 (or 0 for a good number) to ", kMostSteps,
+              ", but is ", settings.epochs);
+  RADIR_CHECK(settings.steps > 0 && settings.steps <= kMostSteps, ArgumentError,
+              "the steps must be from 1 to ", kMostSteps, ", but are ",
+              settings.steps);
+  RADIR_CHECK(settings.batch > 0 && settings.batch <= kMostSteps, ArgumentError,
+              "the batch must be from 1 to ", kMostSteps, ", but is ",
+              settings.batch);
+  RADIR_CHECK(
+      settings.learning_rate > 0 && std::isfinite(settings.learning_rate),
+      ArgumentError, "the learning rate must be above 0, but is ",
+      settings.learning_rate);
+}
 
 std::int64_t epochs_of(const TabularSettings& settings, std::int64_t rows) {
   if (settings.epochs > 0) return settings.epochs;

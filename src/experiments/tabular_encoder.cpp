@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
+#include <set>
 
+#include "experiments/data_kind.h"
+#include "io/json_object.h"
 #include "radir/core/error.h"
 #include "radir/io/nearest_name.h"
 
 namespace radir::experiments {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = io::JsonObject::Json;
 using Rows = std::vector<std::int64_t>;
 
 Rows all_rows(const io::Table& table) {
@@ -204,34 +207,52 @@ Json code_to_json(const ColumnCode& code) {
   return json;
 }
 
-ColumnCode column_from_json(const Json& json) {
-  ColumnCode code;
-  json.at("name").get_to(code.name);
-  if (json.at("type") == io::to_string(io::ColumnType::Numeric)) {
-    json.at("mean").get_to(code.mean);
-    json.at("scale").get_to(code.scale);
-    RADIR_CHECK(
-        std::isfinite(code.mean) && std::isfinite(code.scale) && code.scale > 0,
-        IoError, "the scale of column \"", code.name,
-        "\" must be above 0, but is ", code.scale);
-  } else {
-    code.type = io::ColumnType::Categorical;
-    json.at("categories").get_to(code.categories);
-    RADIR_CHECK(code.categories.size() > 1, IoError, "column \"", code.name,
-                "\" must have at least two categories");
+const std::pair<io::ColumnType, const char*> kCodedTypes[] = {
+    {io::ColumnType::Numeric, io::to_string(io::ColumnType::Numeric)},
+    {io::ColumnType::Categorical, io::to_string(io::ColumnType::Categorical)}};
+const std::pair<MissingValues, const char*> kPolicies[] = {
+    {MissingValues::Refuse, to_string(MissingValues::Refuse)},
+    {MissingValues::Mean, to_string(MissingValues::Mean)},
+    {MissingValues::Drop, to_string(MissingValues::Drop)}};
+
+/// The first name that stands twice.
+std::optional<std::string> repeated(const std::vector<std::string>& names) {
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) return name;
   }
+  return std::nullopt;
+}
+
+ColumnCode column_from_json(io::JsonObject json) {
+  ColumnCode code;
+  code.name = json.text("name");
+  code.type = json.choice("type", kCodedTypes);
+  if (code.type == io::ColumnType::Numeric) {
+    code.mean = json.number("mean");
+    code.scale = json.number("scale");
+    RADIR_CHECK(code.scale > 0, IoError, json.where(),
+                ": the scale must be above 0, but is ", code.scale);
+  } else {
+    code.categories = json.texts("categories");
+    RADIR_CHECK(code.categories.size() > 1, IoError, json.where(),
+                ": there must be at least two categories, but there are ",
+                code.categories.size());
+    const auto twice = repeated(code.categories);
+    RADIR_CHECK(!twice, IoError, json.where(), ": the category \"", *twice,
+                "\" stands twice");
+  }
+  json.finish();
   return code;
 }
 
-constexpr MissingValues kPolicies[] = {
-    MissingValues::Refuse, MissingValues::Mean, MissingValues::Drop};
-
-MissingValues policy_from(const std::string& name) {
-  for (MissingValues policy : kPolicies) {
-    if (name == to_string(policy)) return policy;
-  }
-  detail::throw_error<IoError>("the missing-values policy \"", name,
-                               "\" is unknown");
+void check_names(const std::vector<ColumnCode>& inputs,
+                 const ColumnCode& target) {
+  std::vector<std::string> names = {target.name};
+  for (const ColumnCode& input : inputs) names.push_back(input.name);
+  const auto twice = repeated(names);
+  RADIR_CHECK(!twice, IoError, "preprocessing: the column \"", *twice,
+              "\" stands twice");
 }
 
 }  // namespace
@@ -391,7 +412,7 @@ std::string TableEncoder::to_json() const {
   for (const ColumnCode& code : inputs_) {
     inputs.push_back(code_to_json(code));
   }
-  const Json json = {{"kind", "table"},
+  const Json json = {{"kind", kTableKind},
                      {"missing", to_string(missing_)},
                      {"inputs", std::move(inputs)},
                      {"target", code_to_json(target_)}};
@@ -399,24 +420,21 @@ std::string TableEncoder::to_json() const {
 }
 
 TableEncoder TableEncoder::from_json(const std::string& text) {
-  try {
-    const Json json = Json::parse(text);
-    RADIR_CHECK(json.value("kind", "") == "table", IoError,
-                "it was not trained on a table");
-    TableEncoder encoder;
-    encoder.missing_ = policy_from(json.at("missing").get<std::string>());
-    for (const Json& input : json.at("inputs")) {
-      encoder.inputs_.push_back(column_from_json(input));
-      encoder.input_size_ += encoder.inputs_.back().width();
-    }
-    encoder.target_ = column_from_json(json.at("target"));
-    return encoder;
-  } catch (const IoError& error) {
-    detail::throw_error<IoError>("model: ", error.what());
-  } catch (const Json::exception& error) {
-    detail::throw_error<IoError>("model: its preprocessing cannot be read: ",
-                                 error.what());
+  RADIR_CHECK(data_kind(text) == kTableKind, IoError,
+              "preprocessing: the model was not trained on a table");
+  const Json document = io::parse_json<Json>("preprocessing", text, {});
+  io::JsonObject json(document, "preprocessing");
+  json.text("kind");
+  TableEncoder encoder;
+  encoder.missing_ = json.choice("missing", kPolicies);
+  for (const io::JsonObject& input : json.objects("inputs")) {
+    encoder.inputs_.push_back(column_from_json(input));
+    encoder.input_size_ += encoder.inputs_.back().width();
   }
+  encoder.target_ = column_from_json(json.object("target"));
+  check_names(encoder.inputs_, encoder.target_);
+  json.finish();
+  return encoder;
 }
 
 }  // namespace radir::experiments

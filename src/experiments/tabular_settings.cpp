@@ -60,6 +60,11 @@ TabularSettings settings_from_json(const std::string& text) {
   settings.restarts = json.integer("restarts");
   settings.seed = json.seed("seed");
   json.finish();
+  try {
+    check(settings);
+  } catch (const ArgumentError& error) {
+    detail::throw_error<IoError>("settings: ", error.what());
+  }
   return settings;
 }
 

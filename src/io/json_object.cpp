@@ -63,6 +63,21 @@ std::int64_t JsonObject::integer(const char* key) {
   return value.get<std::int64_t>();
 }
 
+double JsonObject::number(const char* key, double least, double most) {
+  const double value = number(key);
+  RADIR_CHECK(value >= least && value <= most, IoError, where_, ": \"", key,
+              "\" must be from ", least, " to ", most, ", but is ", value);
+  return value;
+}
+
+std::int64_t JsonObject::integer(const char* key, std::int64_t least,
+                                 std::int64_t most) {
+  const std::int64_t value = integer(key);
+  RADIR_CHECK(value >= least && value <= most, IoError, where_, ": \"", key,
+              "\" must be from ", least, " to ", most, ", but is ", value);
+  return value;
+}
+
 std::optional<double> JsonObject::optional_number(const char* key) {
   if (at(key).is_null()) return std::nullopt;
   return number(key);
@@ -90,6 +105,24 @@ std::vector<std::int64_t> JsonObject::integers(const char* key) {
   for (const Json& value : array(key)) {
     check_type(is_integer(value), key, "a list of whole numbers");
     result.push_back(value.get<std::int64_t>());
+  }
+  return result;
+}
+
+std::vector<std::string> JsonObject::texts(const char* key) {
+  std::vector<std::string> result;
+  for (const Json& value : array(key)) {
+    check_type(value.is_string(), key, "a list of texts");
+    result.push_back(value.get<std::string>());
+  }
+  return result;
+}
+
+std::vector<JsonObject> JsonObject::objects(const char* key) {
+  std::vector<JsonObject> result;
+  for (const Json& value : array(key)) {
+    result.emplace_back(
+        value, where_ + "." + key + "[" + std::to_string(result.size()) + "]");
   }
   return result;
 }

@@ -79,12 +79,18 @@ class JsonObject {
   bool boolean(const char* key);
   double number(const char* key);
   std::int64_t integer(const char* key);
+  /// A number, or a whole number, from `least` to `most`.
+  double number(const char* key, double least, double most);
+  std::int64_t integer(const char* key, std::int64_t least, std::int64_t most);
   // A number or null.
   std::optional<double> optional_number(const char* key);
   std::optional<std::int64_t> optional_integer(const char* key);
   std::uint64_t seed(const char* key);
   const Json& array(const char* key);
   std::vector<std::int64_t> integers(const char* key);
+  std::vector<std::string> texts(const char* key);
+  /// The objects of a list.
+  std::vector<JsonObject> objects(const char* key);
   /// An object whose content is for others, as text.
   std::string section(const char* key);
 

@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kMetadataKey = "radir.model";
 /// Raised when a file of the new form would be misread by an older program.
 constexpr std::int64_t kFormatVersion = 1;
+constexpr std::int64_t kMostNetworks = 1000;
 
 // Enumerators by name. The first line of each list is the default.
 
@@ -151,17 +152,13 @@ SavedModel read_document(JsonObject json) {
   model.program_version = json.text("program");
   model.spec.network = read_network(json.object("architecture"));
   model.spec.weights.clear();
-  for (const Json& options : json.array("posterior")) {
-    model.spec.weights.push_back(read_posterior(
-        {options, json.where() + ".posterior[" +
-                      std::to_string(model.spec.weights.size()) + "]"}));
+  for (const JsonObject& options : json.objects("posterior")) {
+    model.spec.weights.push_back(read_posterior(options));
   }
   model.spec.bias_prior_scale = json.number("bias_prior_scale");
   model.spec.likelihood = read_likelihood(json.object("likelihood"));
-  const std::int64_t networks = json.integer("networks");
-  RADIR_CHECK(networks >= 1 && networks <= 1000, IoError, json.where(),
-              ": \"networks\" must be from 1 to 1000, but is ", networks);
-  model.networks.resize(static_cast<std::size_t>(networks));
+  model.networks.resize(
+      static_cast<std::size_t>(json.integer("networks", 1, kMostNetworks)));
   model.seed = json.seed("seed");
   model.preprocessing = json.section("preprocessing");
   model.training = json.section("training");

@@ -10,6 +10,28 @@
 namespace radir::report {
 namespace {
 
+/// Values that differ by less, relative to the larger, are drawn as one: ticks
+/// between them could not be told apart.
+constexpr double kRounding = 1e-12;
+/// Beyond these, lengths and steps overflow.
+constexpr double kLargest = 1e250;
+constexpr double kSmallest = 1e-250;
+
+double magnitude(Range range) {
+  return std::max(std::fabs(range.min), std::fabs(range.max));
+}
+
+bool is_one_value(Range range) {
+  return range.max - range.min <=
+         std::max(kRounding * magnitude(range), kSmallest);
+}
+
+/// Room to draw around a single value.
+double room_around(Range range, Scale scale) {
+  if (scale == Scale::Log) return range.min / 2;
+  return magnitude(range) < kSmallest ? 1 : magnitude(range) / 2;
+}
+
 /// 1, 2 or 5 times a power of ten, at least `step`.
 double round_up_step(double step) {
   const double power = std::pow(10, std::floor(std::log10(step)));
@@ -104,8 +126,10 @@ double PixelScale::transform(double value) const {
 void RangeFinder::add(const std::vector<double>& values) {
   for (const double value : values) {
     if (!std::isfinite(value) || (scale_ == Scale::Log && value <= 0)) continue;
-    min_ = std::min(min_, value);
-    max_ = std::max(max_, value);
+    const double least = scale_ == Scale::Log ? kSmallest : -kLargest;
+    const double shown = std::clamp(value, least, kLargest);
+    min_ = std::min(min_, shown);
+    max_ = std::max(max_, shown);
   }
 }
 
@@ -118,16 +142,12 @@ Range RangeFinder::range(const Axis& axis, double margin,
               " axis; it needs a finite value (above 0 on a logarithmic "
               "scale), or both bounds");
   Range range{has_min ? axis.min : min_, has_max ? axis.max : max_};
-  if (range.min == range.max && !(has_min && has_max)) {
-    // One value only: make room around it.
-    const double room = axis.scale == Scale::Log ? range.min / 2
-                        : range.min == 0         ? 1
-                                                 : std::fabs(range.min) / 2;
+  if (range.min <= range.max && is_one_value(range)) {
+    const double room = room_around(range, axis.scale);
     if (!has_min) range.min -= room;
     if (!has_max) range.max += room;
   }
-  RADIR_CHECK(range.min < range.max && std::isfinite(range.min) &&
-                  std::isfinite(range.max),
+  RADIR_CHECK(!is_one_value(range) && magnitude(range) <= 2 * kLargest,
               ArgumentError, "chart: the ", name, " axis runs from ", range.min,
               " to ", range.max,
               "; the first must be below the second and "
@@ -136,7 +156,8 @@ Range RangeFinder::range(const Axis& axis, double margin,
               "chart: the logarithmic ", name, " axis starts at ", range.min,
               "; it must start above 0");
   if (axis.scale == Scale::Log) {
-    const double factor = std::pow(range.max / range.min, margin);
+    const double factor =
+        std::pow(range.max, margin) / std::pow(range.min, margin);
     return {has_min ? range.min : range.min / factor,
             has_max ? range.max : range.max * factor};
   }

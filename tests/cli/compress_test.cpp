@@ -15,6 +15,7 @@
 namespace radir {
 namespace {
 
+using ::radir::testing::contains;
 using ::radir::testing::ProgramResult;
 using ::radir::testing::run_program;
 using ::radir::testing::TemporaryFolder;
@@ -165,6 +166,19 @@ TEST_F(CompressCommand, RefusesWhatCannotBe) {
                                {"type": "dense", "outputs": 10}]})");
   expect_one_line(compress(""), 2, "takes images of 1x9x9");
   EXPECT_FALSE(std::filesystem::exists(run_));
+}
+
+TEST_F(CompressCommand, ExplainsDamageToARun) {
+  folder_.write("run/config.json",
+                R"({"command": {"name": "compress", "data": "digits",)"
+                R"("data_dir": "", "model": "lenet5", "torchscript": false,)"
+                R"("settings": {"network": 3}}})");
+  const ProgramResult result = run_program("compress --resume '" + run_ + "'");
+  EXPECT_EQ(result.exit_code, 4) << result.err;
+  EXPECT_TRUE(contains(result.err,
+                       "config.json.command: settings: \"network\" must be a "
+                       "text, but is 3"))
+      << result.err;
 }
 
 TEST_F(CompressCommand, WritesTorchScriptWhereItCan) {

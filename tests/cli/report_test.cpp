@@ -103,8 +103,9 @@ TEST_F(ReportCommand, NamesTheLineThatIsDamaged) {
   const std::string first = metrics.substr(0, metrics.find('\n') + 1);
   folder_.write("houses/metrics.jsonl", first + "{\"epoch\": 2\n");
   expect_failure("'" + run_ + "'", "metrics.jsonl, line 2");
-  folder_.write("houses/metrics.jsonl", first + first + "{\"epoch\": 2}\n");
-  expect_failure("'" + run_ + "'", "metrics.jsonl, line 3");
+  folder_.write("houses/metrics.jsonl", first + "{\"network\": 1e300}\n");
+  expect_failure("'" + run_ + "'",
+                 "metrics.jsonl, line 2: \"network\" must be a whole number");
   EXPECT_FALSE(std::filesystem::exists(run_ + "/report.html"));
 }
 

@@ -9,6 +9,7 @@
 
 #include "cli/program.h"
 #include "cli/running_program.h"
+#include "radir/io/model_file.h"
 #include "support/temporary_folder.h"
 
 namespace radir {
@@ -193,10 +194,13 @@ TEST_F(ResumeCommand, ExplainsDamage) {
   config["data"] = 3;
   folder_.write("run/config.json", config.dump());
   expect_failure(resume(), 4, "has changed since the run was begun");
+  config["command"]["settings"]["batch"] = 0;
+  folder_.write("run/config.json", config.dump());
+  expect_failure(resume(), 4, "settings: the batch must be from 1 to");
   folder_.write("run/config.json", "{\"command\": {\"name\": \"train\"}}");
   const ProgramResult result = run_program(resume());
   EXPECT_EQ(result.exit_code, 4);
-  EXPECT_TRUE(contains(result.err, "config.json: does not say what was asked"))
+  EXPECT_TRUE(contains(result.err, "config.json.command: \"table\" is missing"))
       << result.err;
   folder_.write("run/config.json", "{");
   expect_failure(resume(), 4, "config.json is not well-formed JSON");
@@ -204,6 +208,26 @@ TEST_F(ResumeCommand, ExplainsDamage) {
   expect_failure(resume(), 4, "config.json is nested deeper than 32 levels");
   folder_.write("run/config.json", "{\"command\": {\"name\": \"compress\"}}");
   expect_failure(resume(), 2, "radir compress --resume");
+}
+
+TEST_F(ResumeCommand, ExplainsDamageToAFinishedRun) {
+  ASSERT_EQ(run_program(line(train("2"))).exit_code, 0);
+  const auto expect_damage = [&](const std::string& part) {
+    const ProgramResult result = run_program(resume());
+    EXPECT_EQ(result.exit_code, 4) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_TRUE(contains(result.err, part)) << result.err;
+  };
+  const std::string good = read_bytes(run() + "/config.json");
+  Json config = Json::parse(good);
+  config["data"]["rows"] = 1.5;
+  folder_.write("run/config.json", config.dump());
+  expect_damage("config.json.data: \"rows\" must be a whole number");
+  folder_.write("run/config.json", good);
+  io::SavedModel saved = io::read_model(model());
+  saved.metrics = R"({"networks": []})";
+  io::write_model(model(), saved);
+  expect_damage("\"networks\" is empty");
 }
 
 // `ulimit -f` counts blocks of 512 bytes.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "radir/core/error.h"
@@ -113,14 +114,47 @@ TEST(Compress, FiguresSurviveJson) {
   point.share = 0.5;
   point.architecture = "3-4";
   point.cost.flops = 12;
+  point.cost.parameters = 5;
   point.error = 0.125;
   with_curve.curve = {point};
   const CompressResult back = compress_result_from_json(to_json(with_curve));
   EXPECT_EQ(to_json(back), to_json(with_curve));
   EXPECT_EQ(compress_report(small(), "digits", back),
             compress_report(small(), "digits", result()));
-  testing::expect_error<IoError>(
-      [] { compress_result_from_json("{\"unpruned\": 3}"); }, "damaged");
+}
+
+TEST(Compress, FiguresAreReadStrictly) {
+  const auto refused = [](const char* where, const char* value,
+                          const std::string& part) {
+    auto json = nlohmann::ordered_json::parse(to_json(result()));
+    json[nlohmann::ordered_json::json_pointer(where)] =
+        nlohmann::ordered_json::parse(value);
+    testing::expect_error<IoError>(
+        [&] { compress_result_from_json(json.dump()); }, part);
+  };
+  refused("/unpruned", "3", "figures.unpruned is not an object, but 3");
+  refused("/unpruned/flops", "1e300", "must be a whole number, but is 1e+300");
+  refused("/pruned/layers", "[]", "3 layers before pruning, but 0 after");
+  refused("/pruned/layers/1/flops", "0",
+          "figures.pruned.layers[1]: \"flops\" must be from 1");
+  refused("/fine_tuned/test_error", "1.5", "must be from 0 to 1, but is 1.5");
+  refused("/removals/0/thresholds", "[\"x\"]", "numbers or null");
+  refused("/removals/0/flops", "-5", "figures.removals[0]: \"flops\"");
+  refused("/curve", "{}", "\"curve\" must be a list");
+  refused("/colour", "1", "\"colour\" is unknown");
+  testing::expect_error<IoError>([] { compress_result_from_json("{"); },
+                                 "figures is not well-formed JSON");
+}
+
+TEST(Compress, WhatJsonCannotSaySurvivesIt) {
+  CompressResult infinite = result();
+  infinite.pruned.test_nll = std::numeric_limits<double>::infinity();
+  prune::CurvePoint point;
+  point.cost.flops = point.cost.parameters = 1;
+  infinite.curve = {point};  // its error is not known
+  const auto back = compress_result_from_json(to_json(infinite));
+  EXPECT_EQ(back.pruned.test_nll, infinite.pruned.test_nll);
+  EXPECT_FALSE(back.curve.at(0).error);
 }
 
 TEST(Compress, SettingsSurviveJson) {

@@ -135,30 +135,44 @@ TEST(TableEncoder, SurvivesJson) {
   EXPECT_EQ(copy.to_json(), encoder.to_json());
   EXPECT_EQ(copy.encode(houses, true).inputs,
             encoder.encode(houses, true).inputs);
-  expect_error<IoError>([] { TableEncoder::from_json("{}"); },
-                        "not trained on a table");
-  expect_error<IoError>([] { TableEncoder::from_json("nonsense"); },
-                        "cannot be read");
+}
+
+TEST(TableEncoder, IsReadStrictly) {
+  const auto refused = [](const std::string& inputs, const std::string& part) {
+    expect_error<IoError>(
+        [&] {
+          TableEncoder::from_json(
+              R"({"kind":"table","missing":"mean","inputs":[)" + inputs +
+              R"(],"target":{"name":"y","type":"numeric","mean":0,)"
+              R"("scale":1}})");
+        },
+        part);
+  };
+  const std::string a = R"({"name":"a","type":"numeric","mean":0,"scale":1})";
+  const std::string y = R"({"name":"y","type":"numeric","mean":0,"scale":1})";
+  refused("3", "preprocessing.inputs[0] is not an object, but 3");
+  refused(R"({"name":"a","type":"numeric","mean":0,"scale":0})",
+          "preprocessing.inputs[0]: the scale must be above 0, but is 0");
+  refused(R"({"name":"a","type":"text"})", "\"text\", which this program");
+  refused(R"({"name":"a","type":"categorical","categories":["x"]})",
+          "at least two categories, but there are 1");
+  refused(R"({"name":"a","type":"categorical","categories":["x",1]})",
+          "\"categories\" must be a list of texts");
+  refused(R"({"name":"a","type":"categorical","categories":["x","x"]})",
+          "the category \"x\" stands twice");
+  refused(a + "," + a, "the column \"a\" stands twice");
+  refused(a + "," + y, "the column \"y\" stands twice");
+  for (const char* text : {"{}", "nonsense", "[]", R"({"kind":3})"}) {
+    expect_error<IoError>(
+        [&] { TableEncoder::from_json(text); },
+        "preprocessing: the model was not trained on a table");
+  }
   expect_error<IoError>(
       [] {
         TableEncoder::from_json(
             R"({"kind":"table","missing":"pray","inputs":[],"target":{}})");
       },
-      "\"pray\"");
-  expect_error<IoError>(
-      [] {
-        TableEncoder::from_json(
-            R"({"kind":"table","missing":"mean","inputs":[{"name":"a",)"
-            R"("type":"numeric","mean":0,"scale":0}],"target":{}})");
-      },
-      "above 0");
-  expect_error<IoError>(
-      [] {
-        TableEncoder::from_json(
-            R"({"kind":"table","missing":"mean","inputs":[{"name":"a",)"
-            R"("type":"categorical","categories":["x"]}],"target":{}})");
-      },
-      "two categories");
+      "\"pray\", which this program does not know");
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ const std::map<std::string, fuzz::Target> kTargets = {
     {"checkpoint", fuzz::checkpoint},
     {"network", fuzz::network},
     {"config", fuzz::config},
+    {"record", fuzz::record},
     {"onnx", fuzz::onnx}};
 
 constexpr long kMostKilobytes = 512 * 1024;

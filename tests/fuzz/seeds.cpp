@@ -5,6 +5,7 @@
 
 #include "io/gzip.h"
 #include "radir/experiments/compress.h"
+#include "radir/experiments/metrics_lines.h"
 #include "radir/experiments/tabular.h"
 #include "radir/io/checkpoint.h"
 #include "radir/io/model_file.h"
@@ -152,6 +153,36 @@ void add_settings(const Corpus& corpus) {
              R"("type":"categorical","categories":["a","b"]}})");
 }
 
+experiments::NetworkFigures small_figures() {
+  experiments::NetworkFigures figures;
+  figures.architecture = "3-4";
+  figures.cost = {{{"layer1", "dense 4", 16, 16}}, 16, 16, 16, 16};
+  figures.test_error = 0.25;
+  figures.test_nll = 1.5;
+  return figures;
+}
+
+void add_records(const Corpus& corpus) {
+  experiments::MetricsLine line;
+  std::string lines;
+  for (const std::int64_t network : {1, 2}) {
+    line.network = network;
+    for (line.report.epoch = 1; line.report.epoch <= 3; ++line.report.epoch) {
+      line.report.nll = 2.5 / static_cast<double>(line.report.epoch);
+      lines += to_json(line) + "\n";
+    }
+  }
+  corpus.add("record", "metrics.jsonl", lines);
+  experiments::CompressResult result;
+  result.unpruned = result.pruned = small_figures();
+  corpus.add("record", "pruned.json", to_json(result));
+  result.fine_tuned = result.mean_tuned = small_figures();
+  result.removals.push_back({3, "3-4", 16, 16, 1.5, 0.5, 0.25, 0.25, {-2, 3}});
+  result.curve.emplace_back();
+  result.curve.back().cost = result.pruned.cost;
+  corpus.add("record", "tuned.json", to_json(result));
+}
+
 }  // namespace
 }  // namespace radir::fuzz
 
@@ -166,4 +197,5 @@ int main(int argc, char** argv) {
   radir::fuzz::add_tensor_files(corpus);
   radir::fuzz::add_networks(corpus);
   radir::fuzz::add_settings(corpus);
+  radir::fuzz::add_records(corpus);
 }

@@ -15,6 +15,7 @@ void model(std::string_view bytes);        ///< a model file's JSON document
 void checkpoint(std::string_view bytes);   ///< a checkpoint's JSON document
 void network(std::string_view bytes);      ///< a network in JSON
 void config(std::string_view bytes);       ///< the settings of a run in JSON
+void record(std::string_view bytes);       ///< what a run reached in JSON
 void onnx(std::string_view bytes);         ///< a network in ONNX
 
 using Target = void (*)(std::string_view bytes);

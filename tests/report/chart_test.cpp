@@ -207,6 +207,31 @@ TEST(Chart, SaysWhatIsWrong) {
   expect_error<ArgumentError>(draw(chart), "the logarithmic x axis starts at");
 }
 
+TEST(Chart, DrawsValuesThatHardlyDiffer) {
+  Chart chart = line_chart();
+  for (const std::vector<double>& values :
+       {std::vector<double>{3, 3 + 4e-16, 3},
+        {1e18, 1e18 + 256, 1e18},
+        {5e-324, 0, 5e-324}}) {
+    chart.series[0].y = values;
+    EXPECT_TRUE(contains(to_svg(chart), "<path")) << values[0];
+  }
+  chart.y.min = 1;
+  chart.y.max = 1 + 2e-16;
+  expect_error<ArgumentError>([&] { to_svg(chart); },
+                              "the y axis runs from 1 to 1");
+}
+
+TEST(Chart, DrawsTheLargestAndTheSmallestNumbers) {
+  Chart chart = line_chart();
+  chart.series[0].y = {-1e308, 2, 1e308};
+  EXPECT_TRUE(contains(to_svg(chart), "<path"));
+  chart.series[0].y = {1e-250, 1, 1e250};
+  EXPECT_TRUE(contains(to_svg(chart), "<path"));
+  chart.y.scale = Scale::Log;
+  EXPECT_TRUE(contains(to_svg(chart), "<path"));
+}
+
 TEST(CircleChart, DrawsOutwardsFromTheCircle) {
   CircleChart chart;
   chart.title = "circle";

@@ -38,6 +38,9 @@ struct TabularSettings {
   std::uint64_t seed = 0;
 };
 
+/// Throws ArgumentError that names the first setting that makes no sense.
+void check(const TabularSettings& settings);
+
 /// Passes over `rows` training rows that the settings ask for.
 std::int64_t epochs_of(const TabularSettings& settings, std::int64_t rows);
 
@@ -105,7 +108,8 @@ const TabularTrial& best_trial(const std::vector<TabularTrial>& trials);
 std::string to_json(const TabularSettings& settings);
 /// The settings as a JSON object, every one resolved.
 std::string to_json(const TabularSettings& settings, std::int64_t rows);
-/// From to_json(settings). Throws IoError when it is none of those.
+/// From to_json(settings). Throws IoError when it is none of those, or when the
+/// settings make no sense.
 TabularSettings settings_from_json(const std::string& text);
 
 /// "3f2a9c0d11e5b7aa": tells tables apart (FNV-1a of the encoded numbers).

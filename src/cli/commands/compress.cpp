@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/training_run.h"
+#include "io/json_object.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
 #include "radir/experiments/compress.h"
@@ -67,19 +68,22 @@ Json to_json(const CompressOptions& options) {
           {"settings", Json::parse(experiments::to_json(options.settings))}};
 }
 
-CompressOptions options_from_json(const std::string& file, const Json& json) {
+CompressOptions options_from_json(io::JsonObject json) {
   CompressOptions options;
+  json.text("name");
+  options.data = json.text("data");
+  options.data_dir = json.text("data_dir");
+  options.model = json.text("model");
+  options.torchscript = json.boolean("torchscript");
   try {
-    options.data = json.at("data");
-    options.data_dir = json.at("data_dir");
-    options.model = json.at("model");
-    options.torchscript = json.at("torchscript");
     options.settings =
-        experiments::compress_settings_from_json(json.at("settings").dump());
-  } catch (const Json::exception& error) {
-    detail::throw_error<IoError>(file, ": is damaged: ", error.what());
+        experiments::compress_settings_from_json(json.section("settings"));
+    options.settings.network = read_network(options.model);
+    experiments::check(options.settings);
+  } catch (const Error& error) {
+    detail::throw_error<IoError>(json.where(), ": ", error.what());
   }
-  options.settings.network = read_network(options.model);
+  json.finish();
   return options;
 }
 
@@ -212,8 +216,8 @@ void resume(const RunOptions& run, const CommonOptions& common) {
   RADIR_CHECK(!folder.is_finished(), ArgumentError, run.resume,
               ": is finished, there is nothing to go on with; \"radir inspect ",
               run.resume, "\" shows it");
-  const CompressOptions options =
-      options_from_json(folder.config_file(), config.at("command"));
+  const CompressOptions options = options_from_json(
+      io::JsonObject(config, folder.config_file()).object("command"));
   if (options.torchscript) experiments::check_torchscript();
   const ImageSplit images = experiments::read_images(
       options.data, options.data_dir, options.settings.seed);

@@ -6,13 +6,16 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <sstream>
 
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/training_run.h"
+#include "io/json_object.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
 #include "radir/experiments/doctor.h"
+#include "radir/experiments/metrics_lines.h"
 #include "radir/experiments/tabular.h"
 #include "radir/experiments/tabular_source.h"
 #include "radir/io/atomic_file.h"
@@ -34,10 +37,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kCommand = "train";
 
-const std::map<std::string, MissingValues> kMissing = {
-    {"refuse", MissingValues::Refuse},
-    {"mean", MissingValues::Mean},
-    {"drop", MissingValues::Drop}};
+const std::pair<MissingValues, const char*> kMissing[] = {
+    {MissingValues::Refuse, experiments::to_string(MissingValues::Refuse)},
+    {MissingValues::Mean, experiments::to_string(MissingValues::Mean)},
+    {MissingValues::Drop, experiments::to_string(MissingValues::Drop)}};
 
 /// What is asked for; with it a run can be gone on with anywhere.
 struct TrainOptions {
@@ -62,20 +65,21 @@ Json to_json(const TrainOptions& options) {
       {"settings", Json::parse(experiments::to_json(options.settings))}};
 }
 
-TrainOptions options_from_json(const std::string& file, const Json& json) {
+TrainOptions options_from_json(io::JsonObject json) {
   TrainOptions options;
+  json.text("name");
+  options.table = json.text("table");
+  options.target = json.text("target");
+  options.categorical = json.texts("categorical");
+  options.missing = json.choice("missing", kMissing);
+  options.tune = json.boolean("tune");
   try {
-    json.at("table").get_to(options.table);
-    json.at("target").get_to(options.target);
-    json.at("categorical").get_to(options.categorical);
-    options.missing = kMissing.at(json.at("missing").get<std::string>());
-    json.at("tune").get_to(options.tune);
     options.settings =
-        experiments::settings_from_json(json.at("settings").dump());
-  } catch (const std::exception& error) {
-    detail::throw_error<IoError>(file, ": does not say what was asked for (",
-                                 error.what(), "); the file is damaged");
+        experiments::settings_from_json(json.section("settings"));
+  } catch (const IoError& error) {
+    detail::throw_error<IoError>(json.where(), ": ", error.what());
   }
+  json.finish();
   return options;
 }
 
@@ -87,7 +91,8 @@ class History {
 
   void add(std::int64_t restart, const train::EpochReport& report) {
     last_[restart] = report;
-    if (report.epoch % every_ == 0) lines_ += to_json(restart, report) + "\n";
+    if (report.epoch % every_ != 0) return;
+    lines_ += experiments::to_json({restart + 1, report}) + "\n";
   }
 
   const std::string& lines() const { return lines_; }
@@ -102,19 +107,6 @@ class History {
   }
 
  private:
-  static std::string to_json(std::int64_t restart,
-                             const train::EpochReport& report) {
-    const Json json = {{"network", restart + 1},
-                       {"epoch", report.epoch},
-                       {"step", report.step},
-                       {"nll", report.nll},
-                       {"kl", report.kl},
-                       {"kl_weight", report.kl_weight},
-                       {"learning_rate", report.learning_rate},
-                       {"seconds", report.seconds}};
-    return json.dump();
-  }
-
   std::int64_t every_;
   std::string lines_;
   std::map<std::int64_t, train::EpochReport> last_;
@@ -240,15 +232,22 @@ void print(const std::string& run, const Json& config, const Json& metrics,
     std::cout << document.dump(2) << "\n";
     return;
   }
-  const Json& data = config.at("data");
-  const Json& losses = metrics.at("networks").at(0);
-  std::cout << "run         " << run << "\n"
-            << "rows        " << data.at("rows") << "\n"
-            << "inputs      " << data.at("inputs") << "\n"
-            << "target      " << data.at("target").get<std::string>() << " ("
-            << config.at("likelihood").get<std::string>() << ")\n"
-            << "nll         " << losses.at("nll") << " nats per row\n"
-            << "kl          " << losses.at("kl") << " nats per row\n";
+  io::JsonObject settings(config, run + ": config.json");
+  io::JsonObject data = settings.object("data");
+  io::JsonObject reached(metrics, run + ": metrics of the model");
+  std::vector<io::JsonObject> networks = reached.objects("networks");
+  RADIR_CHECK(!networks.empty(), IoError, reached.where(),
+              ": \"networks\" is empty; the file is damaged");
+  io::JsonObject& losses = networks.front();
+  const std::string likelihood = settings.text("likelihood");
+  std::ostringstream text;
+  text << "run         " << run << "\n"
+       << "rows        " << data.integer("rows") << "\n"
+       << "inputs      " << data.integer("inputs") << "\n"
+       << "target      " << data.text("target") << " (" << likelihood << ")\n"
+       << "nll         " << Json(losses.number("nll")) << " nats per row\n"
+       << "kl          " << Json(losses.number("kl")) << " nats per row\n";
+  std::cout << text.str();
 }
 
 /// Trains from wherever the run has come to, and finishes it.
@@ -313,8 +312,8 @@ void resume(const RunOptions& run, const CommonOptions& common) {
     print(run.resume, config, Json::parse(model.metrics), common.json);
     return;
   }
-  const TrainOptions options =
-      options_from_json(folder.config_file(), config.at("command"));
+  const TrainOptions options = options_from_json(
+      io::JsonObject(config, folder.config_file()).object("command"));
   Problem problem = load(options);
   check_same_data(config, options.table, problem.data["fingerprint"]);
   problem.data = config.at("data");
@@ -397,10 +396,12 @@ void add_train(CLI::App& root, Invocation& invocation) {
   command->add_flag(
       "--tune", options->tune,
       "Choose prior, noise model and length on a validation part");
+  std::map<std::string, MissingValues> missing;
+  for (const auto& [value, name] : kMissing) missing[name] = value;
   command
       ->add_option("--missing", options->missing,
                    "Missing values: refuse, mean (fill in) or drop (the row)")
-      ->transform(CLI::CheckedTransformer(kMissing).description(""))
+      ->transform(CLI::CheckedTransformer(missing).description(""))
       ->type_name("WHAT");
   command
       ->add_option("--categorical", options->categorical,

@@ -1,0 +1,34 @@
+#include "experiments/loss_curves.h"
+#include "fuzz/targets.h"
+#include "radir/experiments/compress_report.h"
+
+namespace radir::fuzz {
+namespace {
+
+using namespace experiments;
+
+void metrics_lines(std::string_view bytes) {
+  const auto lines = read_metrics_lines("metrics.jsonl", bytes);
+  std::string text;
+  for (const MetricsLine& line : lines) text += to_json(line) + "\n";
+  const auto again = read_metrics_lines("again", text);
+  require(again.size() == lines.size(), "lines survive a round trip");
+  loss_section(loss_curves(lines));
+}
+
+void compress_figures(std::string_view bytes) {
+  const CompressResult result = compress_result_from_json(std::string(bytes));
+  const std::string text = to_json(result);
+  require(to_json(compress_result_from_json(text)) == text,
+          "figures of a compression survive a round trip");
+  compress_report(CompressSettings(), "data", result);
+}
+
+}  // namespace
+
+void record(std::string_view bytes) {
+  feed(metrics_lines, bytes);
+  feed(compress_figures, bytes);
+}
+
+}  // namespace radir::fuzz

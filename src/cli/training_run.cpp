@@ -6,6 +6,7 @@
 
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
+#include "io/json_object.h"
 #include "radir/core/version.h"
 #include "radir/io/atomic_file.h"
 
@@ -34,6 +35,13 @@ std::string free_run_name(const std::string& source) {
     candidate = name + "-" + std::to_string(i);
   }
   return candidate;
+}
+
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error)
+             ? std::filesystem::absolute(path).string()
+             : path;
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {
@@ -89,6 +97,12 @@ std::chrono::milliseconds parse_duration(const std::string& text) {
       "above 0 and its unit, such as 30s, 5m, 1h or 500ms");
 }
 
+io::RunFolder begin_run(const std::string& path, const Json& config) {
+  io::RunFolder folder = io::RunFolder::create(path);
+  io::write_file(folder.config_file(), config.dump(2) + "\n");
+  return folder;
+}
+
 Json read_run_config(const io::RunFolder& folder, const std::string& command) {
   const Json config =
       Json::parse(folder.config(), nullptr, /*allow_exceptions=*/false);
@@ -106,6 +120,14 @@ Json read_run_config(const io::RunFolder& folder, const std::string& command) {
         ", this is " + version() + "; the result may differ in its last bits");
   }
   return config;
+}
+
+std::string run_options_text(const Json& config) {
+  io::JsonObject command(config.at("command"), "command");
+  command.text("name");
+  std::string text = command.section("options");
+  command.finish();
+  return text;
 }
 
 void check_same_data(const Json& config, const std::string& source,
@@ -132,8 +154,10 @@ void train_in(
     throw StoppedBySignal(
         "stopped; go on with: " + resume_command(command, folder),
         StopSignals::received());
+  } catch (const IoError&) {
+    throw;  // mended, the run can be gone on with
   } catch (...) {
-    folder.discard_without_checkpoint();
+    folder.discard_if_nothing_done();
     throw;
   }
 }

@@ -31,6 +31,10 @@ void check_resume_options(const CLI::App& command);
 /// ...
 std::string free_run_name(const std::string& source);
 
+/// The name of a file or folder, if it is one, from the root on, so that a run
+/// can be gone on with from another folder; any other text as it is.
+std::string absolute_path(const std::string& path);
+
 /// "50ms", "30s", "5m", "1h". Throws ArgumentError for another text.
 std::chrono::milliseconds parse_duration(const std::string& text);
 
@@ -46,6 +50,15 @@ class StoppedBySignal : public Error {
   int signal_;
 };
 
+/// Makes the folder of a new run, with its config.json. Throws as
+/// io::RunFolder::create does.
+io::RunFolder begin_run(const std::string& path,
+                        const nlohmann::ordered_json& config);
+
+/// The entry "options" of the command in a run's config.json. Throws IoError
+/// when there is none.
+std::string run_options_text(const nlohmann::ordered_json& config);
+
 /// config.json of a run that `command` ("train") may go on with: its entry
 /// "command" names it and holds what it was asked for. Throws IoError when it
 /// is damaged, ArgumentError when another command began the run; says so on
@@ -53,14 +66,28 @@ class StoppedBySignal : public Error {
 nlohmann::ordered_json read_run_config(const io::RunFolder& folder,
                                        const std::string& command);
 
+/// The entry "options" of the command that began a run, which `from_json` makes
+/// of its text. Throws IoError, which names the file, when that does or there
+/// is no such entry.
+template <typename FromJson>
+auto read_run_options(const io::RunFolder& folder,
+                      const nlohmann::ordered_json& config,
+                      const FromJson& from_json) {
+  try {
+    return from_json(run_options_text(config));
+  } catch (const IoError& error) {
+    detail::throw_error<IoError>(folder.config_file(), ": ", error.what());
+  }
+}
+
 /// Throws IoError, which names `source`, unless the run was begun on data of
 /// this fingerprint.
 void check_same_data(const nlohmann::ordered_json& config,
                      const std::string& source, const std::string& fingerprint);
 
 /// Calls `work` with signals caught. A stop ends in StoppedBySignal, whose
-/// message says how to go on. A failure before the first checkpoint leaves no
-/// folder behind.
+/// message says how to go on. A failure before the first checkpoint that is not
+/// one of files leaves no folder behind.
 void train_in(
     const io::RunFolder& folder, const std::string& command,
     const RunOptions& options,

@@ -1,24 +1,28 @@
 #include "radir/experiments/lenet.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "experiments/fingerprint.h"
+#include "experiments/run_part.h"
+#include "io/json_object.h"
 #include "radir/core/error.h"
-#include "radir/io/atomic_file.h"
-#include "radir/io/byte_source.h"
 
 namespace radir::experiments {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kLargestRecord = 1 << 20;
+constexpr std::int64_t kMostSeeds = 1000;
 
-/// What identifies the result of one run.
+CompressSettings with_network(const LenetOptions& options) {
+  CompressSettings settings = options.settings;
+  settings.network_name = options.dense ? "lenet300" : "lenet5";
+  settings.network = options.dense ? train::lenet300() : train::lenet5();
+  return settings;
+}
+
+/// What must be equal for a kept result to count.
 Json key_of(const CompressSettings& settings, const ImageSplit& images) {
   return {{"settings", Json::parse(to_json(settings))},
           {"data", images.fingerprint}};
@@ -34,42 +38,63 @@ Json record_of(const NetworkFigures& figures) {
           {"microseconds_per_image", figures.microseconds_per_image}};
 }
 
-NetworkFigures figures_of(const Json& json) {
+NetworkFigures figures_of(io::JsonObject json) {
   NetworkFigures figures;
-  figures.architecture = json.at("architecture");
-  figures.cost.flops = json.at("flops");
-  figures.cost.parameters = json.at("parameters");
-  figures.train_error = json.at("train_error");
-  figures.test_error = json.at("test_error");
-  figures.bayes_test_error = json.at("bayes_test_error");
-  figures.microseconds_per_image = json.at("microseconds_per_image");
+  figures.architecture = json.text("architecture");
+  figures.cost.flops = json.integer("flops");
+  figures.cost.parameters = json.integer("parameters");
+  figures.train_error = json.number("train_error");
+  figures.test_error = json.number("test_error");
+  figures.bayes_test_error = json.number("bayes_test_error");
+  figures.microseconds_per_image = json.number("microseconds_per_image");
+  json.finish();
   return figures;
 }
 
-/// A finished run, if the file holds one of the same settings and data.
-std::optional<LenetRun> read_record(const std::string& file, const Json& key) {
-  if (!fs::exists(file)) return std::nullopt;
-  try {
-    const Json json =
-        Json::parse(io::read_all(*io::open_byte_source(file), kLargestRecord));
-    if (json.at("key") != key) return std::nullopt;
-    return LenetRun{json.at("seed"), figures_of(json.at("unpruned")),
-                    figures_of(json.at("pruned")),
-                    figures_of(json.at("fine_tuned")), json.at("seconds")};
-  } catch (const Json::exception&) {
-    return std::nullopt;  // a file of another kind is written over
-  }
-}
-
-void write_record(const std::string& file, const Json& key,
-                  const LenetRun& run) {
+std::string record_of(const LenetRun& run, const Json& key) {
   const Json json = {{"key", key},
                      {"seed", run.seed},
                      {"unpruned", record_of(run.unpruned)},
                      {"pruned", record_of(run.pruned)},
                      {"fine_tuned", record_of(run.fine_tuned)},
                      {"seconds", run.seconds}};
-  io::write_file(file, json.dump(2) + "\n");
+  return json.dump(2) + "\n";
+}
+
+/// What record_of wrote for the same key; none for another text.
+std::optional<LenetRun> run_of(const std::string& text, const Json& key) {
+  try {
+    const Json document = io::parse_json<Json>("result", text, {});
+    io::JsonObject json(document, "result");
+    if (json.at("key") != key) return std::nullopt;
+    LenetRun run;
+    run.seed = json.seed("seed");
+    run.unpruned = figures_of(json.object("unpruned"));
+    run.pruned = figures_of(json.object("pruned"));
+    run.fine_tuned = figures_of(json.object("fine_tuned"));
+    run.seconds = json.number("seconds");
+    json.finish();
+    return run;
+  } catch (const IoError&) {
+    return std::nullopt;  // damaged
+  }
+}
+
+/// One seed: what an earlier process kept, or compressed here.
+LenetRun run_seed(const CompressSettings& settings, const ImageSplit& images,
+                  const CompressProgress& progress, const ResumableRun* run) {
+  const Json key = key_of(settings, images);
+  if (run != nullptr) {
+    run->check_stop();
+    const std::optional<std::string> text = run->result();
+    if (auto kept = text ? run_of(*text, key) : std::nullopt) return *kept;
+  }
+  const CompressResult result =
+      compress(images, settings, progress, nullptr, run);
+  const LenetRun done{settings.seed, result.unpruned, result.pruned,
+                      result.final_figures(), result.seconds};
+  if (run != nullptr) run->keep_result(record_of(done, key));
+  return done;
 }
 
 std::string joined(const std::vector<std::int64_t>& units) {
@@ -122,21 +147,38 @@ prune::Cost published_cost(const PublishedNetwork& network) {
         first_features(u[2]), Dense{u[3]}, kernels::Relu{}, Dense{10}}});
 }
 
-std::vector<LenetRun> run_lenet(const LenetOptions& options, ThreadPool& pool,
-                                const CompressProgress& progress) {
-  RADIR_CHECK(options.seeds >= 1 && options.seeds <= 1000, ArgumentError,
-              "the number of seeds must be from 1 to 1000, but is ",
-              options.seeds);
-  CompressSettings settings = options.settings;
-  settings.network_name = options.dense ? "lenet300" : "lenet5";
-  settings.network = options.dense ? train::lenet300() : train::lenet5();
-  const ImageSplit images = read_images("mnist", options.data_dir, 0);
-  if (!options.out.empty()) {
-    std::error_code error;
-    fs::create_directories(options.out, error);
-    RADIR_CHECK(!error, IoError, "cannot make the folder ", options.out, ": ",
-                error.message());
+std::string to_json(const LenetOptions& options) {
+  const Json json = {{"data_dir", options.data_dir},
+                     {"seeds", options.seeds},
+                     {"settings", Json::parse(to_json(options.settings))}};
+  return json.dump();
+}
+
+LenetOptions lenet_options_from_json(const std::string& text, bool dense) {
+  const Json document = io::parse_json<Json>("options", text, {});
+  io::JsonObject json(document, "options");
+  LenetOptions options;
+  options.dense = dense;
+  options.data_dir = json.text("data_dir");
+  options.seeds = json.integer("seeds", 1, kMostSeeds);
+  try {
+    options.settings = compress_settings_from_json(json.section("settings"));
+    check(with_network(options));
+  } catch (const ArgumentError& error) {
+    detail::throw_error<IoError>("options.settings: ", error.what());
   }
+  json.finish();
+  return options;
+}
+
+std::vector<LenetRun> run_lenet(const LenetOptions& options,
+                                const ImageSplit& images, ThreadPool& pool,
+                                const CompressProgress& progress,
+                                const ResumableRun* run) {
+  RADIR_CHECK(options.seeds >= 1 && options.seeds <= kMostSeeds, ArgumentError,
+              "the number of seeds must be from 1 to ", kMostSeeds, ", but is ",
+              options.seeds);
+  const CompressSettings settings = with_network(options);
   std::vector<LenetRun> runs(static_cast<std::size_t>(options.seeds));
   std::vector<double> shares(runs.size());
   std::mutex one_at_a_time;
@@ -144,30 +186,21 @@ std::vector<LenetRun> run_lenet(const LenetOptions& options, ThreadPool& pool,
     const auto at = static_cast<std::size_t>(i);
     CompressSettings own = settings;
     own.seed = settings.seed + static_cast<std::uint64_t>(i);
-    const Json key = key_of(own, images);
-    const std::string file = options.out + "/" + own.network_name + "-seed-" +
-                             std::to_string(own.seed) + ".json";
-    if (!options.out.empty()) {
-      if (const auto found = read_record(file, key)) {
-        runs[at] = *found;
-        shares[at] = 1;
-        return;
+    const std::string seed = std::to_string(own.seed);
+    const RunPart part(run, "seed-" + seed);
+    const auto report = [&](double share, const std::string& text) {
+      const std::lock_guard<std::mutex> lock(one_at_a_time);
+      shares[at] = share;
+      double sum = 0;
+      for (double s : shares) sum += s;
+      if (progress) {
+        progress(sum / static_cast<double>(shares.size()),
+                 "seed " + seed + ", " + text);
       }
-    }
-    const CompressResult result =
-        compress(images, own, [&](double share, const std::string& text) {
-          const std::lock_guard<std::mutex> lock(one_at_a_time);
-          shares[at] = share;
-          double sum = 0;
-          for (double s : shares) sum += s;
-          if (progress) {
-            progress(sum / static_cast<double>(shares.size()),
-                     "seed " + std::to_string(own.seed) + ", " + text);
-          }
-        });
-    runs[at] = {own.seed, result.unpruned, result.pruned,
-                result.final_figures(), result.seconds};
-    if (!options.out.empty()) write_record(file, key, runs[at]);
+    };
+    runs[at] = run_seed(own, images, report, part.get());
+    const std::lock_guard<std::mutex> lock(one_at_a_time);
+    shares[at] = 1;
   });
   return runs;
 }

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "radir/io/atomic_file.h"
+#include "radir/io/byte_source.h"
 #include "radir/io/checkpoint.h"
 
 namespace radir::experiments {
@@ -10,6 +12,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Progress = train::TrainerProgress<float>;
+
+constexpr std::size_t kMostResultBytes = std::size_t{1} << 20;
 
 /// Writes the checkpoints of one fit when they are due.
 class CheckpointWriter {
@@ -105,6 +109,36 @@ train::TrainingResult<float> ResumableRun::fit(
   }
   writer.write(result);
   return result;
+}
+
+void ResumableRun::check_stop() const {
+  if (options_.stop_requested && options_.stop_requested()) {
+    throw Interrupted("the run was asked to stop and did so");
+  }
+}
+
+std::string ResumableRun::result_file() const {
+  return folder_->file(part_ + ".json");
+}
+
+std::optional<std::string> ResumableRun::result() const {
+  try {
+    return io::read_all(*io::open_byte_source(result_file()), kMostResultBytes);
+  } catch (const IoError&) {
+    return std::nullopt;
+  }
+}
+
+void ResumableRun::keep_result(const std::string& text) const {
+  try {
+    folder_->restore();
+    io::write_file(result_file(), text);
+  } catch (const IoError& error) {
+    detail::throw_error<IoError>(
+        error.what(), " (what is done is kept: once that is mended, go on ",
+        "with --resume ", folder_->path(), ")");
+  }
+  folder_->remove_checkpoints(part_);
 }
 
 }  // namespace radir::experiments

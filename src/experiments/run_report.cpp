@@ -189,6 +189,9 @@ RunReport report_run(const std::string& path) {
   const RunFolder folder = RunFolder::look_at(path);
   const Json config = Json::parse(folder.config());
   const std::string command = command_of(folder, config);
+  RADIR_CHECK(command == "train" || command == "compress", ArgumentError,
+              folder.path(), ": holds a benchmark, which has no page; \"radir ",
+              command, " --resume ", folder.path(), "\" prints its table");
   if (command == "compress" && folder.is_finished()) {
     return compression_page(folder, config);
   }

@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
+#include <limits>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
+#include "experiments/fingerprint.h"
+#include "experiments/run_part.h"
+#include "io/json_object.h"
 #include "radir/core/error.h"
-#include "radir/core/version.h"
 #include "radir/experiments/tabular_predictor.h"
 #include "radir/experiments/tabular_source.h"
-#include "radir/io/atomic_file.h"
-#include "radir/io/byte_source.h"
 #include "radir/io/data_dir.h"
 
 namespace radir::experiments {
@@ -29,7 +30,6 @@ constexpr std::int64_t kSamples = 200;
 /// As the article takes them.
 constexpr std::int64_t kPublishedSamples = 100;
 constexpr std::int64_t kQuickSplits = 5;
-constexpr std::size_t kMaxResultBytes = std::size_t{1} << 20;
 const char* const kQuickSets[] = {"bostonHousing", "concrete", "energy",
                                   "wine-quality-red", "yacht"};
 
@@ -110,7 +110,7 @@ UciScore score(const TabularModel& model, const EncodedRows& test,
 /// The candidates' scores, means over several held-out parts for small sets.
 std::vector<TabularTrial> mean_trials(
     const io::Table& table, const io::UciSplit& split,
-    const std::vector<TabularSettings>& settings) {
+    const std::vector<TabularSettings>& settings, const ResumableRun* run) {
   const int repetitions =
       static_cast<std::int64_t>(split.train.size()) < kSmallSet
           ? kSmallSetRepetitions
@@ -123,8 +123,10 @@ std::vector<TabularTrial> mean_trials(
     for (TabularSettings& candidate : seeded) {
       candidate.seed = restart_seed(candidate.seed, i);
     }
-    const auto trials = compare_candidates(
-        table, "target", MissingValues::Refuse, split.train, seeded);
+    const RunPart part(run, "tuning-" + std::to_string(i + 1));
+    const auto trials =
+        compare_candidates(table, "target", MissingValues::Refuse, split.train,
+                           seeded, nullptr, nullptr, part.get());
     for (std::size_t k = 0; k < means.size(); ++k) {
       means[k].log_likelihood += trials[k].log_likelihood / repetitions;
     }
@@ -134,13 +136,16 @@ std::vector<TabularTrial> mean_trials(
 
 UciNoiseResult run_noise_model(const io::Table& table,
                                const io::UciSplit& split,
-                               const std::vector<TabularSettings>& settings) {
-  const TabularTrial best = best_trial(mean_trials(table, split, settings));
+                               const std::vector<TabularSettings>& settings,
+                               const ResumableRun* run) {
+  const TabularTrial best =
+      best_trial(mean_trials(table, split, settings, run));
   const TableEncoder encoder =
       TableEncoder::fit(table, "target", MissingValues::Refuse, split.train);
   const EncodedRows train = encoder.encode(table, true, split.train);
   const EncodedRows test = encoder.encode(table, true, split.test);
-  TabularModel model = fit_tabular(encoder, train, best.settings);
+  TabularModel model =
+      fit_tabular(encoder, train, best.settings, nullptr, nullptr, run);
 
   UciNoiseResult result;
   result.chosen = describe(best.settings);
@@ -158,32 +163,33 @@ UciNoiseResult run_noise_model(const io::Table& table,
 }
 
 UciSplitResult run_split(const UciOptions& options, const io::UciSet& set,
-                         const io::Table& table, std::int64_t split) {
+                         const io::Table& table, std::int64_t split,
+                         const ResumableRun* run) {
   const auto start = std::chrono::steady_clock::now();
   const io::UciSplit& rows = set.splits[static_cast<std::size_t>(split)];
   const auto train_rows = static_cast<std::int64_t>(rows.train.size());
+  const auto with_noise = [&](Likelihood::Kind noise) {
+    const RunPart part(run, train::to_string(noise));
+    return run_noise_model(
+        table, rows, candidates(options, train_rows, set.hidden_units, noise),
+        part.get());
+  };
   UciSplitResult result;
   result.set = set.name;
   result.split = split;
-  result.gaussian =
-      run_noise_model(table, rows,
-                      candidates(options, train_rows, set.hidden_units,
-                                 Likelihood::Kind::Gaussian));
-  result.predicted_noise =
-      run_noise_model(table, rows,
-                      candidates(options, train_rows, set.hidden_units,
-                                 Likelihood::Kind::PredictedNoise));
+  result.gaussian = with_noise(Likelihood::Kind::Gaussian);
+  result.predicted_noise = with_noise(Likelihood::Kind::PredictedNoise);
   result.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();
   return result;
 }
 
-// Finished splits on disk.
+// Results of splits that are kept in a run.
 
-/// What must be equal for a stored result to count.
-std::string configuration(const UciOptions& options) {
-  Json json = {{"program", version()},
+/// What must be equal for a kept result to count.
+std::string configuration(const UciOptions& options, const std::string& data) {
+  Json json = {{"data", data},
                {"seed", options.seed},
                {"samples", kSamples},
                {"restarts", kRestarts},
@@ -195,13 +201,6 @@ std::string configuration(const UciOptions& options) {
     }
   }
   return json.dump();
-}
-
-std::string result_path(const UciOptions& options, const std::string& set,
-                        std::int64_t split) {
-  return (std::filesystem::path(options.out) /
-          fmt::format("{}-{}.json", set, split))
-      .string();
 }
 
 Json to_json(const UciScore& score) {
@@ -218,98 +217,99 @@ Json to_json(const UciNoiseResult& result) {
           {"published_estimator", result.published_estimator}};
 }
 
-UciScore score_from(const Json& json) {
-  return {json.at("log_likelihood").get<double>(),
-          json.at("rmse").get<double>(), json.at("coverage_90").get<double>()};
-}
-
-UciNoiseResult noise_result_from(const Json& json) {
-  UciNoiseResult result;
-  json.at("chosen").get_to(result.chosen);
-  json.at("validation").get_to(result.validation);
-  result.single = score_from(json.at("single"));
-  result.mixture = score_from(json.at("mixture"));
-  json.at("published_estimator").get_to(result.published_estimator);
-  return result;
-}
-
-void store(const UciOptions& options, const UciSplitResult& result) {
-  if (options.out.empty()) return;
-  const Json json = {{"configuration", configuration(options)},
+std::string to_json(const UciSplitResult& result,
+                    const std::string& configuration) {
+  const Json json = {{"configuration", configuration},
                      {"set", result.set},
                      {"split", result.split},
                      {"gaussian", to_json(result.gaussian)},
                      {"predicted_noise", to_json(result.predicted_noise)},
                      {"seconds", result.seconds}};
-  io::write_file(result_path(options, result.set, result.split),
-                 json.dump(2) + "\n");
+  return json.dump(2) + "\n";
 }
 
-/// A stored result of the same configuration, if there is one.
-std::optional<UciSplitResult> stored(const UciOptions& options,
-                                     const std::string& set,
-                                     std::int64_t split) {
-  if (options.out.empty()) return std::nullopt;
-  const std::string path = result_path(options, set, split);
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
+UciScore score_from(io::JsonObject json) {
+  UciScore score;
+  score.log_likelihood = json.number("log_likelihood");
+  score.rmse = json.number("rmse");
+  score.coverage_90 = json.number("coverage_90");
+  json.finish();
+  return score;
+}
+
+UciNoiseResult noise_result_from(io::JsonObject json) {
+  UciNoiseResult result;
+  result.chosen = json.text("chosen");
+  result.validation = json.number("validation");
+  result.single = score_from(json.object("single"));
+  result.mixture = score_from(json.object("mixture"));
+  result.published_estimator = json.number("published_estimator");
+  json.finish();
+  return result;
+}
+
+/// What to_json wrote for the same configuration; none for another text.
+std::optional<UciSplitResult> split_result_from(
+    const std::string& text, const std::string& configuration) {
   try {
-    const Json json =
-        Json::parse(io::read_all(*io::open_byte_source(path), kMaxResultBytes));
-    if (json.at("configuration") != configuration(options)) return std::nullopt;
+    const Json document = io::parse_json<Json>("result", text, {});
+    io::JsonObject json(document, "result");
+    if (json.text("configuration") != configuration) return std::nullopt;
     UciSplitResult result;
-    result.set = set;
-    result.split = split;
-    result.gaussian = noise_result_from(json.at("gaussian"));
-    result.predicted_noise = noise_result_from(json.at("predicted_noise"));
-    json.at("seconds").get_to(result.seconds);
+    result.set = json.text("set");
+    result.split = json.integer("split");
+    result.gaussian = noise_result_from(json.object("gaussian"));
+    result.predicted_noise = noise_result_from(json.object("predicted_noise"));
+    result.seconds = json.number("seconds");
+    json.finish();
     return result;
-  } catch (const Json::exception&) {
-    return std::nullopt;  // damaged: done again
+  } catch (const IoError&) {
+    return std::nullopt;  // damaged
   }
-}
-
-/// A set in memory.
-struct LoadedSet {
-  io::UciSet set;
-  io::Table table;
-  std::int64_t splits;
-};
-
-std::vector<LoadedSet> load_sets(const UciOptions& options) {
-  std::vector<std::string> names = options.sets;
-  if (names.empty() && options.quick) {
-    names.assign(std::begin(kQuickSets), std::end(kQuickSets));
-  }
-  if (names.empty()) names = io::uci_set_names();
-  const std::int64_t wanted =
-      options.splits == 0 && options.quick ? kQuickSplits : options.splits;
-  std::vector<LoadedSet> sets;
-  for (const std::string& name : names) {
-    io::UciSet set =
-        io::read_uci(io::data_set_dir(options.data_dir, "uci/" + name));
-    io::Table table = to_table(set);
-    const auto there = static_cast<std::int64_t>(set.splits.size());
-    sets.push_back({std::move(set), std::move(table),
-                    wanted == 0 ? there : std::min(wanted, there)});
-  }
-  return sets;
 }
 
 /// One split to do; steps cost about as much as the network has weights.
 struct Task {
-  const LoadedSet* set;
+  const io::UciSet* set;
+  const io::Table* table;
   std::int64_t split;
   double work;
+  RunPart part;
+
+  /// The result of an earlier process, if it counts.
+  std::optional<UciSplitResult> kept(const std::string& configuration) const {
+    if (part.get() == nullptr) return std::nullopt;
+    const std::optional<std::string> text = part.get()->result();
+    auto found = text ? split_result_from(*text, configuration) : std::nullopt;
+    const bool right =
+        found && found->set == set->name && found->split == split;
+    return right ? found : std::nullopt;
+  }
+
+  UciSplitResult run(const UciOptions& options,
+                     const std::string& configuration) const {
+    if (part.get() != nullptr) part.get()->check_stop();
+    UciSplitResult result = run_split(options, *set, *table, split, part.get());
+    if (part.get() != nullptr) {
+      part.get()->keep_result(to_json(result, configuration));
+    }
+    return result;
+  }
 };
 
-std::vector<Task> tasks_of(const std::vector<LoadedSet>& sets) {
+std::vector<Task> tasks_of(const std::vector<io::UciSet>& sets,
+                           const std::vector<io::Table>& tables,
+                           const ResumableRun* run) {
   std::vector<Task> tasks;
-  for (const LoadedSet& set : sets) {
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const io::UciSet& set = sets[i];
     const double weights =
-        static_cast<double>(set.set.hidden_units * (set.set.features + 2));
-    for (std::int64_t split = 0; split < set.splits; ++split) {
-      tasks.push_back({&set, split, 300 + weights});
+        static_cast<double>(set.hidden_units * (set.features + 2));
+    const auto splits = static_cast<std::int64_t>(set.splits.size());
+    for (std::int64_t split = 0; split < splits; ++split) {
+      tasks.push_back(
+          {&set, &tables[i], split, 300 + weights,
+           RunPart(run, fmt::format("{}-split-{}", set.name, split))});
     }
   }
   // Large ones first, so that no thread is left with one at the end.
@@ -321,30 +321,91 @@ std::vector<Task> tasks_of(const std::vector<LoadedSet>& sets) {
 
 }  // namespace
 
+std::string to_json(const UciOptions& options) {
+  const Json json = {{"data_dir", options.data_dir}, {"sets", options.sets},
+                     {"splits", options.splits},     {"quick", options.quick},
+                     {"steps", options.steps},       {"seed", options.seed}};
+  return json.dump();
+}
+
+UciOptions uci_options_from_json(const std::string& text) {
+  const Json document = io::parse_json<Json>("options", text, {});
+  io::JsonObject json(document, "options");
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  UciOptions options;
+  options.data_dir = json.text("data_dir");
+  options.sets = json.texts("sets");
+  options.splits = json.integer("splits", 0, kMost);
+  options.quick = json.boolean("quick");
+  options.steps = json.integer("steps", 0, kMost);
+  options.seed = json.seed("seed");
+  json.finish();
+  return options;
+}
+
+std::vector<io::UciSet> read_uci_sets(const UciOptions& options) {
+  RADIR_CHECK(options.splits >= 0, ArgumentError,
+              "the number of splits must be at least 1, but is ",
+              options.splits);
+  RADIR_CHECK(options.steps >= 0, ArgumentError,
+              "the number of steps must be at least 1, but is ", options.steps);
+  std::vector<std::string> names = options.sets;
+  if (names.empty() && options.quick) {
+    names.assign(std::begin(kQuickSets), std::end(kQuickSets));
+  }
+  if (names.empty()) names = io::uci_set_names();
+  const std::int64_t wanted =
+      options.splits == 0 && options.quick ? kQuickSplits : options.splits;
+  std::vector<io::UciSet> sets;
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    io::UciSet set =
+        io::read_uci(io::data_set_dir(options.data_dir, "uci/" + name));
+    RADIR_CHECK(seen.insert(set.name).second, ArgumentError, "the set ",
+                set.name, " is asked for twice");
+    const auto there = static_cast<std::int64_t>(set.splits.size());
+    if (wanted > 0 && wanted < there) {
+      set.splits.resize(static_cast<std::size_t>(wanted));
+    }
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
+std::string fingerprint(const std::vector<io::UciSet>& sets) {
+  Fingerprint fingerprint;
+  for (const io::UciSet& set : sets) {
+    fingerprint.add(std::vector{set.features, set.hidden_units});
+    fingerprint.add(set.inputs);
+    fingerprint.add(set.targets);
+    for (const io::UciSplit& split : set.splits) {
+      fingerprint.add(split.train);
+      fingerprint.add(split.test);
+    }
+  }
+  return fingerprint.text();
+}
+
 const UciNoiseResult& UciSplitResult::tuned() const {
   return predicted_noise.validation > gaussian.validation ? predicted_noise
                                                           : gaussian;
 }
 
-std::vector<UciSplitResult> run_uci(const UciOptions& options, ThreadPool& pool,
-                                    const UciProgress& progress) {
-  RADIR_CHECK(options.splits >= 0, ArgumentError,
-              "the number of splits must be at least 1, but is ",
-              options.splits);
-  const std::vector<LoadedSet> sets = load_sets(options);
-  const std::vector<Task> tasks = tasks_of(sets);
-  if (!options.out.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(options.out, error);
-    RADIR_CHECK(!error, IoError, "cannot make the folder ", options.out, ": ",
-                error.message());
-  }
+std::vector<UciSplitResult> run_uci(const UciOptions& options,
+                                    const std::vector<io::UciSet>& sets,
+                                    ThreadPool& pool,
+                                    const UciProgress& progress,
+                                    const ResumableRun* run) {
+  std::vector<io::Table> tables;
+  for (const io::UciSet& set : sets) tables.push_back(to_table(set));
+  const std::vector<Task> tasks = tasks_of(sets, tables, run);
+  const std::string key = configuration(options, fingerprint(sets));
   std::vector<UciSplitResult> results(tasks.size());
   std::vector<std::size_t> left;
   double total = 0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (auto known = stored(options, tasks[i].set->set.name, tasks[i].split)) {
-      results[i] = std::move(*known);
+    if (auto kept = tasks[i].kept(key)) {
+      results[i] = std::move(*kept);
       continue;
     }
     left.push_back(i);
@@ -355,12 +416,9 @@ std::vector<UciSplitResult> run_uci(const UciOptions& options, ThreadPool& pool,
   double done = 0;
   pool.run(static_cast<std::int64_t>(left.size()), [&](std::int64_t i) {
     const std::size_t at = left[static_cast<std::size_t>(i)];
-    const Task& task = tasks[at];
-    results[at] =
-        run_split(options, task.set->set, task.set->table, task.split);
-    store(options, results[at]);
+    results[at] = tasks[at].run(options, key);
     const std::lock_guard<std::mutex> lock(one_at_a_time);
-    done += task.work;
+    done += tasks[at].work;
     if (progress) progress(results[at], done / total);
   });
   return results;

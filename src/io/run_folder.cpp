@@ -36,9 +36,17 @@ void make_folder(const std::string& path) {
   sync_folder_of((fs::path(path) / "").parent_path().string());
 }
 
-/// Checkpoints, and what is left of one whose writing was cut off.
-bool is_checkpoint(const std::string& name) {
-  return name.rfind(kCheckpoint, 0) == 0 &&
+/// "checkpoint-1" for the part 1, "checkpoint" for the whole run.
+std::string checkpoint_stem(const std::string& part) {
+  return kCheckpoint + (part.empty() ? "" : "-" + part);
+}
+
+/// Checkpoints of a part and of its parts, and what is left of one whose
+/// writing was cut off.
+bool is_checkpoint(const std::string& name, const std::string& part) {
+  const std::string stem = checkpoint_stem(part);
+  return name.rfind(stem, 0) == 0 &&
+         name.find_first_of("-.", stem.size()) == stem.size() &&
          name.find(kTensors) != std::string::npos;
 }
 
@@ -77,7 +85,7 @@ void RunFolder::check_free(const std::string& path) {
               ": is there already and is no folder; choose another --out");
   const RunFolder found(path, -1);
   RADIR_CHECK(!exists(found.config_file()) || found.is_finished(),
-              ArgumentError, path, ": is there already, an unfinished run; go ",
+              ArgumentError, path, ": is there already and holds a run; go ",
               "on with it (--resume ", path, ") or choose another --out");
   for (const auto& entry : fs::directory_iterator(path, error)) {
     RADIR_CHECK(is_leftover(entry.path().filename().string()), ArgumentError,
@@ -115,7 +123,7 @@ std::string RunFolder::metrics_file() const { return file("metrics.jsonl"); }
 std::string RunFolder::model_file() const { return file("model.safetensors"); }
 
 std::string RunFolder::checkpoint_file(const std::string& part) const {
-  return file(kCheckpoint + (part.empty() ? "" : "-" + part) + kTensors);
+  return file(checkpoint_stem(part) + kTensors);
 }
 
 bool RunFolder::is_finished() const { return exists(model_file()); }
@@ -131,12 +139,12 @@ void RunFolder::restore() const {
   if (!exists(path_)) make_folder(path_);
 }
 
-std::vector<std::string> RunFolder::checkpoints() const {
+std::vector<std::string> RunFolder::checkpoints(const std::string& part) const {
   std::vector<std::string> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(path_, error)) {
     const std::string name = entry.path().filename().string();
-    if (is_checkpoint(name)) found.push_back(entry.path().string());
+    if (is_checkpoint(name, part)) found.push_back(entry.path().string());
   }
   return found;
 }
@@ -156,14 +164,17 @@ std::vector<std::string> RunFolder::checkpoint_parts() const {
   return parts;
 }
 
-void RunFolder::remove_checkpoints() const {
+void RunFolder::remove_checkpoints(const std::string& part) const {
   std::error_code error;
-  for (const std::string& path : checkpoints()) fs::remove(path, error);
+  for (const std::string& path : checkpoints(part)) fs::remove(path, error);
 }
 
-void RunFolder::discard_without_checkpoint() const {
-  if (is_finished() || !checkpoints().empty()) return;
+void RunFolder::discard_if_nothing_done() const {
   std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path_, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name != kConfig && !is_leftover(name)) return;
+  }
   fs::remove(config_file(), error);
 }
 

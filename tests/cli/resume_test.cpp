@@ -138,7 +138,7 @@ TEST_F(ResumeCommand, OneProcessAtATimeUsesAFolder) {
   RunningProgram program(train());
   ASSERT_TRUE(program.waits_for(checkpoint())) << program.err();
   expect_failure(resume(), 4, "another process is training here");
-  expect_failure(line(train()), 2, "an unfinished run; go on with it");
+  expect_failure(line(train()), 2, "holds a run; go on with it");
 }
 
 TEST_F(ResumeCommand, TakesItsSettingsFromTheRun) {

@@ -4,8 +4,11 @@
 
 #include <cmath>
 
+#include "experiments/stops.h"
 #include "radir/core/error.h"
+#include "radir/io/builtin_data.h"
 #include "support/expect_error.h"
+#include "support/temporary_folder.h"
 
 namespace radir::experiments {
 namespace {
@@ -56,8 +59,95 @@ TEST(Lenet, RefusesNoSeeds) {
   LenetOptions options;
   options.seeds = 0;
   ThreadPool pool(1);
-  testing::expect_error<ArgumentError>([&] { run_lenet(options, pool); },
+  testing::expect_error<ArgumentError>([&] { run_lenet(options, {}, pool); },
                                        "from 1 to 1000, but is 0");
+}
+
+/// LeNet-300-100 on a few images, for a moment.
+class SmallLenet : public ::testing::Test {
+ protected:
+  SmallLenet() {
+    options_.dense = true;
+    options_.seeds = 2;
+    options_.settings.epochs = 2;
+    options_.settings.prune_every = 1;
+    options_.settings.fine_tune_epochs = 1;
+    options_.settings.batch = 20;
+    options_.settings.samples = 2;
+    const io::ImageDataset digits = io::make_digits_dataset(60, 20, 1);
+    io::write_idx_folder(place_.path(), digits);
+    images_ = read_images(place_.path(), "", 0);
+  }
+
+  /// All but the times, as text.
+  std::vector<std::string> run(const ResumableRun* run = nullptr) {
+    std::vector<std::string> all;
+    for (const LenetRun& one :
+         run_lenet(options_, images_, pool_, nullptr, run)) {
+      all.push_back(std::to_string(one.seed));
+      for (const NetworkFigures* figures :
+           {&one.unpruned, &one.pruned, &one.fine_tuned}) {
+        all.push_back(figures->architecture);
+        all.push_back(std::to_string(figures->cost.flops));
+        all.push_back(std::to_string(figures->cost.parameters));
+        all.push_back(std::to_string(figures->train_error));
+        all.push_back(std::to_string(figures->test_error));
+        all.push_back(std::to_string(figures->bayes_test_error));
+      }
+    }
+    return all;
+  }
+
+  LenetOptions options_;
+  testing::TemporaryFolder place_;
+  ImageSplit images_;
+  ThreadPool pool_{2};
+  io::RunFolder folder_ = io::RunFolder::create(place_ / "run");
+};
+
+TEST_F(SmallLenet, GoesOnToTheSameFiguresAfterStops) {
+  const auto whole = run();
+  std::vector<std::string> resumed;
+  const int stops = train_with_stops(
+      folder_, 7,
+      [&](const ResumableRun& stopping) { resumed = run(&stopping); });
+  EXPECT_GE(stops, 2);
+  EXPECT_EQ(resumed, whole);
+  EXPECT_TRUE(folder_.checkpoint_parts().empty());
+  // With all of it kept, nothing is left but to ask for each seed.
+  const ResumableRun no_step(folder_, stop_at(2));
+  EXPECT_EQ(run(&no_step), whole);
+  // What is damaged is done again.
+  const std::string good = testing::read_bytes(folder_.file("seed-1.json"));
+  std::string bad = good;
+  bad.replace(bad.find("\"flops\": "), 9, "\"flops\": 1e300, \"x\": ");
+  place_.write("run/seed-1.json", bad);
+  EXPECT_THROW(run(&no_step), Interrupted);
+  const ResumableRun all_steps(folder_, {});
+  EXPECT_EQ(run(&all_steps), whole);
+}
+
+TEST(LenetOptions, ComeBackFromJson) {
+  LenetOptions options;
+  options.data_dir = "data";
+  options.seeds = 5;
+  options.settings.pressure = 18;
+  const std::string text = to_json(options);
+  const LenetOptions back = lenet_options_from_json(text, true);
+  EXPECT_EQ(to_json(back), text);
+  EXPECT_TRUE(back.dense);
+  EXPECT_EQ(back.seeds, 5);
+  const auto expect_refused = [&](const std::string& key,
+                                  const std::string& value, const char* part) {
+    std::string bad = text;
+    bad.replace(bad.find("\"" + key + "\":"), key.size() + 4,
+                "\"" + key + "\":" + value);
+    testing::expect_error<IoError>([&] { lenet_options_from_json(bad, true); },
+                                   part);
+  };
+  expect_refused("seeds", "1.5", "must be a whole number, but is 1.5");
+  expect_refused("seeds", "0", "must be from 1 to 1000, but is 0");
+  expect_refused("batch", "-1", "options.settings: ");
 }
 
 }  // namespace

@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <limits>
 #include <numeric>
 
+#include "experiments/stops.h"
 #include "radir/experiments/tabular.h"
 #include "radir/io/builtin_data.h"
 #include "support/expect_error.h"
@@ -39,28 +40,6 @@ struct Problem {
     return fit_tabular(encoder, rows, settings, nullptr, pool, run).networks;
   }
 };
-
-/// Asks for a stop at the n-th question, whoever asks it.
-CheckpointOptions stop_at(int question) {
-  CheckpointOptions options;
-  options.every = milliseconds(1000000);
-  options.stop_requested = [asked = std::make_shared<std::atomic<int>>(0),
-                            question] { return ++*asked > question; };
-  return options;
-}
-
-/// Trains with a stop every `steps` steps until it is done; returns how often
-/// it stopped.
-template <typename Train>
-int train_with_stops(const io::RunFolder& folder, int steps, Train train) {
-  for (int stops = 0;; ++stops) {
-    try {
-      train(ResumableRun(folder, stop_at(steps)));
-      return stops;
-    } catch (const Interrupted&) {
-    }
-  }
-}
 
 TEST(ResumableRun, GivesTheBitsOfARunThatWasNeverStopped) {
   for (std::uint64_t seed : {1, 2, 3}) {
@@ -254,6 +233,39 @@ TEST(ResumableRun, PartsOfPartsHaveNamesOfTheirOwn) {
   EXPECT_TRUE(fs::exists(folder.checkpoint_file("trial-2-1")));
 }
 
+TEST(ResumableRun, AResultThatIsKeptReplacesTheCheckpointsOfItsPart) {
+  const TemporaryFolder place;
+  const io::RunFolder folder = io::RunFolder::create(place / "run");
+  const Problem problem;
+  const ResumableRun run(folder, {});
+  const ResumableRun part = run.part("a");
+  for (const ResumableRun& inner : {part.part("1"), run.part("b")}) {
+    problem.fit(&inner);
+  }
+  EXPECT_EQ(part.result(), std::nullopt);
+  fs::create_directory(folder.file("a.json"));
+  expect_error<IoError>([&] { part.keep_result("{}"); },
+                        "go on with --resume " + folder.path());
+  EXPECT_TRUE(fs::exists(folder.checkpoint_file("a-1")));
+  fs::remove(folder.file("a.json"));
+  part.keep_result("{}");
+  EXPECT_EQ(part.result(), "{}");
+  EXPECT_EQ(folder.checkpoint_parts(), (std::vector<std::string>{"b"}));
+  // Also where somebody removed the folder.
+  fs::remove_all(folder.path());
+  part.keep_result("{}");
+  EXPECT_EQ(part.result(), "{}");
+}
+
+TEST(ResumableRun, StopsBetweenStepsToo) {
+  const TemporaryFolder place;
+  const io::RunFolder folder = io::RunFolder::create(place / "run");
+  EXPECT_NO_THROW(ResumableRun(folder, {}).check_stop());
+  const ResumableRun run(folder, stop_at(1));
+  EXPECT_NO_THROW(run.check_stop());
+  expect_error<Interrupted>([&] { run.check_stop(); }, "asked to stop");
+}
+
 TEST(TabularSettings, ComeBackFromJson) {
   TabularSettings settings;
   settings.hidden = {3, 4};
@@ -291,6 +303,24 @@ TEST(TabularSettings, AreReadStrictly) {
   text.replace(text.find("double"), 6, "triple");
   expect_error<IoError>([&] { settings_from_json(text); },
                         "\"triple\", which this program does not know");
+}
+
+TEST(TabularSettings, ThatMakeNoSenseAreRefused) {
+  const auto refused = [](auto member, std::int64_t value,
+                          const std::string& part) {
+    TabularSettings settings;
+    settings.*member = value;
+    expect_error<ArgumentError>([&] { check(settings); }, part);
+    expect_error<IoError>([&] { settings_from_json(to_json(settings)); },
+                          "settings: " + part);
+  };
+  constexpr auto kLargest = std::numeric_limits<std::int64_t>::max();
+  refused(&TabularSettings::batch, 0, "the batch must be from 1 to");
+  refused(&TabularSettings::batch, kLargest, "the batch must be from 1 to");
+  refused(&TabularSettings::epochs, -1, "epochs must be from 1");
+  refused(&TabularSettings::epochs, kLargest, "epochs must be from 1");
+  refused(&TabularSettings::steps, 0, "the steps must be from 1 to");
+  refused(&TabularSettings::restarts, 0, "restarts must be from 1 to 1000");
 }
 
 }  // namespace

@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <filesystem>
 
+#include "experiments/stops.h"
 #include "radir/core/error.h"
 #include "radir/io/uci.h"
-#include "radir/kernels/random.h"
 #include "support/expect_error.h"
+#include "support/small_uci_set.h"
 #include "support/temporary_folder.h"
 
 namespace radir::experiments {
@@ -16,98 +17,176 @@ namespace {
 using ::radir::testing::expect_error;
 using ::radir::testing::TemporaryFolder;
 
-/// A folder with one small set called yacht: y = x1 - x2 with noise.
+/// Everything but the seconds.
+std::vector<double> numbers(const UciSplitResult& result) {
+  std::vector<double> all = {static_cast<double>(result.split)};
+  for (const UciNoiseResult* noise :
+       {&result.gaussian, &result.predicted_noise}) {
+    all.insert(all.end(), {noise->validation, noise->published_estimator});
+    for (const UciScore* score : {&noise->single, &noise->mixture}) {
+      all.insert(all.end(),
+                 {score->log_likelihood, score->rmse, score->coverage_90});
+    }
+  }
+  return all;
+}
+
+std::vector<std::vector<double>> numbers(
+    const std::vector<UciSplitResult>& results) {
+  std::vector<std::vector<double>> all;
+  for (const UciSplitResult& result : results) all.push_back(numbers(result));
+  return all;
+}
+
+/// The benchmark with one small set.
 class SmallBenchmark : public ::testing::Test {
  protected:
   SmallBenchmark() {
-    std::vector<double> noise(3 * kRows);
-    kernels::fill_normal({1, 1, 0}, 0, 3 * kRows, noise.data());
-    std::string data;
-    for (std::size_t i = 0; i < kRows; ++i) {
-      const double a = noise[3 * i], b = noise[3 * i + 1];
-      data += std::to_string(a) + " " + std::to_string(b) + " " +
-              std::to_string(a - b + 0.1 * noise[3 * i + 2]) + "\n";
-    }
-    write("data.txt", data);
-    write("index_features.txt", "0\n1\n");
-    write("index_target.txt", "2\n");
-    write("n_splits.txt", "2\n");
-    write("n_hidden.txt", "5\n");
-    for (int split : {0, 1}) {
-      std::string train, test;
-      for (int i = 0; i < kRows; ++i) {
-        (i % 5 == split ? test : train) += std::to_string(i) + "\n";
-      }
-      write("index_train_" + std::to_string(split) + ".txt", train);
-      write("index_test_" + std::to_string(split) + ".txt", test);
-    }
-    options_.data_dir = folder_.path();
+    testing::write_small_uci_set(data_);
+    options_.data_dir = data_.path();
     options_.sets = {"yacht"};
-    options_.steps = 400;
-    options_.out = folder_ / "out";
+    options_.steps = 100;
   }
 
-  void write(const std::string& name, const std::string& text) const {
-    folder_.write("uci/yacht/" + name, text);
+  std::vector<UciSplitResult> run(const ResumableRun* run = nullptr) {
+    done_.clear();
+    return run_uci(
+        options_, read_uci_sets(options_), pool_,
+        [&](const UciSplitResult& latest, double share) {
+          done_.push_back(latest.split);
+          share_ = share;
+        },
+        run);
   }
 
-  static constexpr int kRows = 100;
-  TemporaryFolder folder_;
+  TemporaryFolder data_;
   UciOptions options_;
+  ThreadPool pool_{2};
+  io::RunFolder folder_ = io::RunFolder::create(data_ / "run");
+  std::vector<std::int64_t> done_;  ///< splits that were run
+  double share_ = 0;
 };
 
 TEST_F(SmallBenchmark, RunsEverySplitOnce) {
-  ThreadPool pool(2);
-  double share = 0;
-  int calls = 0;
-  const auto first =
-      run_uci(options_, pool, [&](const UciSplitResult&, double done) {
-        EXPECT_GT(done, share);
-        share = done;
-        ++calls;
-      });
+  options_.steps = 400;
+  const ResumableRun kept(folder_, {});
+  const auto first = run(&kept);
   ASSERT_EQ(first.size(), 2u);
-  EXPECT_EQ(calls, 2);
-  EXPECT_DOUBLE_EQ(share, 1);
+  EXPECT_EQ(done_.size(), 2u);
+  EXPECT_DOUBLE_EQ(share_, 1);
   for (const UciSplitResult& result : first) {
     EXPECT_LT(result.gaussian.single.rmse, 0.5);
     EXPECT_NE(result.gaussian.published_estimator, 0);
   }
+  EXPECT_TRUE(folder_.checkpoint_parts().empty());
+  // A second run takes what is kept, and reads all of it.
+  EXPECT_EQ(numbers(run(&kept)), numbers(first));
+  EXPECT_TRUE(done_.empty());
+}
 
-  // A second run takes the stored results: these.
-  const std::string file = folder_ / "out/yacht-1.json";
-  std::string stored = testing::read_bytes(file);
-  const std::string key = "\"rmse\": ";
-  stored.replace(stored.find(key) + key.size(), 1, "7");
-  folder_.write("out/yacht-1.json", stored);
-  auto again = run_uci(options_, pool);
-  EXPECT_GE(again[1].gaussian.single.rmse, 7);
-  EXPECT_EQ(again[0].tuned().mixture.log_likelihood,
-            first[0].tuned().mixture.log_likelihood);
-
-  // Damaged ones and those of other settings are done again, with the same
-  // result whatever the threads.
-  folder_.write("out/yacht-1.json", "{");
+TEST_F(SmallBenchmark, DependsOnSeedsAndStepsAndNotOnStopsOrThreads) {
+  const auto whole = numbers(run());
+  std::vector<UciSplitResult> resumed;
+  const int stops = train_with_stops(
+      folder_, 2000,
+      [&](const ResumableRun& stopping) { resumed = run(&stopping); });
+  EXPECT_GE(stops, 3);
+  EXPECT_EQ(numbers(resumed), whole);
   ThreadPool one(1);
-  again = run_uci(options_, one);
-  EXPECT_EQ(again[1].tuned().single.log_likelihood,
-            first[1].tuned().single.log_likelihood);
-  options_.steps = 500;
-  again = run_uci(options_, pool);
-  EXPECT_NE(again[1].tuned().single.log_likelihood,
-            first[1].tuned().single.log_likelihood);
+  EXPECT_EQ(numbers(run_uci(options_, read_uci_sets(options_), one)), whole);
+  options_.steps = 101;
+  EXPECT_NE(numbers(run()), whole);
+}
+
+TEST_F(SmallBenchmark, ResultsThatAreDamagedOrOfOtherSettingsAreDoneAgain) {
+  options_.splits = 1;
+  options_.steps = 10;
+  const ResumableRun kept(folder_, {});
+  const auto first = numbers(run(&kept));
+  const std::string good =
+      testing::read_bytes(folder_.file("yacht-split-0.json"));
+  const auto with = [&](const std::string& key, const std::string& value) {
+    std::string text = good;
+    const std::size_t at = text.find("\"" + key + "\": ") + key.size() + 4;
+    return text.replace(at, text.find_first_of(",\n", at) - at, value);
+  };
+  // Asked before a split that has to be run, and only then.
+  const ResumableRun no_split(folder_, stop_at(0));
+  data_.write("run/yacht-split-0.json", with("rmse", "7"));
+  EXPECT_EQ(run(&no_split)[0].gaussian.single.rmse, 7);
+  for (const std::string& bad :
+       {std::string("{"), std::string("[]"), with("rmse", "1e999"),
+        with("rmse", "null"), with("split", "1e300"), with("split", "1"),
+        with("set", "\"wine\""), with("seconds", "1, \"more\": 2")}) {
+    data_.write("run/yacht-split-0.json", bad);
+    EXPECT_THROW(run(&no_split), Interrupted) << bad;
+  }
+  EXPECT_EQ(numbers(run(&kept)), first);
+  EXPECT_EQ(numbers(run(&no_split)), first);
+  options_.seed = 1;
+  EXPECT_THROW(run(&no_split), Interrupted);
+}
+
+TEST_F(SmallBenchmark, AResultThatCannotBeKeptCostsNothing) {
+  const std::string file = folder_.file("yacht-split-1.json");
+  std::filesystem::create_directory(file);
+  const ResumableRun kept(folder_, {});
+  expect_error<IoError>([&] { run(&kept); }, "go on with --resume");
+  EXPECT_FALSE(folder_.checkpoint_parts().empty());
+  std::filesystem::remove(file);
+  // Asked before the split and never after: not a step is left.
+  const ResumableRun no_step(folder_, stop_at(1));
+  const auto resumed = numbers(run(&no_step));
+  EXPECT_EQ(done_, (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(resumed, numbers(run()));
 }
 
 TEST_F(SmallBenchmark, ExplainsWhatItCannotRun) {
-  ThreadPool pool(1);
   options_.sets = {"yach"};
-  expect_error<IoError>([&] { run_uci(options_, pool); }, "yacht");
+  expect_error<IoError>([&] { read_uci_sets(options_); }, "yacht");
+  options_.sets = {"yacht", "yacht"};
+  expect_error<ArgumentError>([&] { read_uci_sets(options_); }, "twice");
   options_.sets = {"yacht"};
   options_.splits = -1;
-  expect_error<ArgumentError>([&] { run_uci(options_, pool); }, "splits");
+  expect_error<ArgumentError>([&] { read_uci_sets(options_); }, "splits");
   options_.splits = 1;
-  options_.out = folder_.write("file", "") + "/out";
-  expect_error<IoError>([&] { run_uci(options_, pool); }, "cannot make");
+  EXPECT_EQ(read_uci_sets(options_)[0].splits.size(), 1u);
+  options_.steps = -1;
+  expect_error<ArgumentError>([&] { read_uci_sets(options_); }, "steps");
+}
+
+TEST_F(SmallBenchmark, TellsDataApart) {
+  auto sets = read_uci_sets(options_);
+  const std::string before = fingerprint(sets);
+  std::swap(sets[0].splits[0], sets[0].splits[1]);
+  EXPECT_NE(fingerprint(sets), before);
+  std::swap(sets[0].splits[0], sets[0].splits[1]);
+  EXPECT_EQ(fingerprint(sets), before);
+  ++sets[0].hidden_units;
+  EXPECT_NE(fingerprint(sets), before);
+  --sets[0].hidden_units;
+  sets[0].targets[3] += 1;
+  EXPECT_NE(fingerprint(sets), before);
+}
+
+TEST(UciOptions, ComeBackFromJson) {
+  UciOptions options;
+  options.data_dir = "data";
+  options.sets = {"yacht", "energy"};
+  options.splits = 3;
+  options.quick = true;
+  options.steps = 7;
+  options.seed = 0xffffffffffffffffu;
+  const std::string text = to_json(options);
+  const UciOptions back = uci_options_from_json(text);
+  EXPECT_EQ(to_json(back), text);
+  EXPECT_EQ(back.sets, options.sets);
+  EXPECT_EQ(back.seed, options.seed);
+  expect_error<IoError>([] { uci_options_from_json("{}"); },
+                        "options: \"data_dir\" is missing");
+  std::string bad = text;
+  bad.replace(bad.find("\"splits\":3"), 10, "\"splits\":-3");
+  expect_error<IoError>([&] { uci_options_from_json(bad); }, "but is -3");
 }
 
 UciSplitResult result_of(std::int64_t split, double gaussian,

@@ -57,7 +57,7 @@ TEST(RunFolder, NothingThatIsThereIsTouched) {
   fs::remove(place / "run/notes.txt");
   place.write("run/config.json", "");
   place.write("run/checkpoint.safetensors", "");
-  expect_refused("an unfinished run; go on with it (--resume ");
+  expect_refused("holds a run; go on with it (--resume ");
   place.write("run/model.safetensors", "");
   expect_refused("is there already; choose another");
   fs::remove_all(place / "run");
@@ -101,7 +101,7 @@ TEST(RunFolder, RemovesItsCheckpointsAndNothingElse) {
   }
   EXPECT_TRUE(fs::exists(place / "run/checkpoint.safetensors"));
   EXPECT_TRUE(fs::exists(place / "run/checkpoint-trial-1.safetensors"));
-  run.discard_without_checkpoint();  // there are some
+  run.discard_if_nothing_done();  // there are some
   EXPECT_TRUE(fs::exists(run.config_file()));
   run.remove_checkpoints();
   EXPECT_FALSE(fs::exists(run.checkpoint_file()));
@@ -112,20 +112,36 @@ TEST(RunFolder, RemovesItsCheckpointsAndNothingElse) {
   EXPECT_TRUE(fs::exists(run.config_file()));
 }
 
+TEST(RunFolder, RemovesTheCheckpointsOfOnePart) {
+  const TemporaryFolder place;
+  const RunFolder run = RunFolder::create(place / "run");
+  for (const char* part : {"a-1", "a-1-trial-2", "a-10", "a-10-1", "a"}) {
+    write_file(run.checkpoint_file(part), "x");
+  }
+  write_file(run.checkpoint_file("a-1") + ".tmp", "x");
+  run.remove_checkpoints("a-1");
+  EXPECT_EQ(run.checkpoint_parts(),
+            (std::vector<std::string>{"a", "a-10", "a-10-1"}));
+  EXPECT_FALSE(fs::exists(run.checkpoint_file("a-1") + ".tmp"));
+}
+
 TEST(RunFolder, ARunWithNothingToGoOnWithCanBeDiscarded) {
   const TemporaryFolder place;
   {
     const RunFolder run = RunFolder::create(place / "run");
     write_file(run.config_file(), "{}");
-    run.discard_without_checkpoint();
+    run.discard_if_nothing_done();
   }
   EXPECT_FALSE(fs::exists(place / "run"));
   const RunFolder run = RunFolder::create(place / "run");
-  write_file(run.config_file(), "{}");
-  write_file(run.model_file(), "x");
-  EXPECT_TRUE(run.is_finished());
-  run.discard_without_checkpoint();
-  EXPECT_TRUE(fs::exists(run.config_file()));
+  for (const std::string& done : {run.file("part-1.json"), run.model_file()}) {
+    write_file(run.config_file(), "{}");
+    write_file(done, "x");
+    EXPECT_EQ(run.is_finished(), done == run.model_file());
+    run.discard_if_nothing_done();
+    EXPECT_TRUE(fs::exists(run.config_file())) << done;
+    fs::remove(done);
+  }
 }
 
 TEST(RunFolder, CanBeLookedAtWhileSomebodyHasIt) {

@@ -30,10 +30,12 @@ struct LenetOptions {
   std::int64_t seeds = 3;
   /// Settings of every run but the seed.
   CompressSettings settings;
-  /// Folder in which finished runs are kept, one small file each; a later call
-  /// with the same settings takes them from there. Empty: nothing is kept.
-  std::string out;
 };
+
+/// The options but `dense` as a JSON object.
+std::string to_json(const LenetOptions& options);
+/// From to_json(options). Throws IoError when it is none of those.
+LenetOptions lenet_options_from_json(const std::string& text, bool dense);
 
 struct LenetRun {
   std::uint64_t seed = 0;
@@ -44,9 +46,13 @@ struct LenetRun {
 };
 
 /// Compresses the network once per seed, side by side where there are threads.
-/// `progress` is told, one call at a time, of the share of all work done.
-std::vector<LenetRun> run_lenet(const LenetOptions& options, ThreadPool& pool,
-                                const CompressProgress& progress = nullptr);
+/// `progress` is told, one call at a time, of the share of all work done. With
+/// a run, seeds are parts of it ("seed-0") whose results are kept there, and
+/// the exceptions are those of ResumableRun too.
+std::vector<LenetRun> run_lenet(const LenetOptions& options,
+                                const ImageSplit& images, ThreadPool& pool,
+                                const CompressProgress& progress = nullptr,
+                                const ResumableRun* run = nullptr);
 
 /// The run of the median test error after fine-tuning.
 const LenetRun& median_run(const std::vector<LenetRun>& runs);

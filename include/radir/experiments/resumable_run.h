@@ -55,7 +55,19 @@ class ResumableRun {
       ThreadPool* pool = nullptr,
       std::optional<train::TrainerProgress<float>> start = std::nullopt) const;
 
+  /// For work that is no step: throws Interrupted when a stop was requested.
+  void check_stop() const;
+
+  /// The result of this part (of several networks, say) as it was kept; none
+  /// where there is none or it cannot be read.
+  std::optional<std::string> result() const;
+  /// Keeps the result of this part, whose checkpoints then go. Throws IoError,
+  /// which says how to go on, when it cannot be written; they then stay.
+  void keep_result(const std::string& text) const;
+
  private:
+  std::string result_file() const;
+
   const io::RunFolder* folder_;
   CheckpointOptions options_;
   std::string part_;

@@ -7,6 +7,7 @@
 
 #include "radir/core/thread_pool.h"
 #include "radir/experiments/tabular.h"
+#include "radir/io/uci.h"
 #include "radir/report/table.h"
 
 namespace radir::experiments {
@@ -19,11 +20,20 @@ struct UciOptions {
   /// Steps of each training; 0: 40,000, for sets of fewer than 2,000 rows
   /// 20,000 (quick: 10,000).
   std::int64_t steps = 0;
-  /// Folder in which finished splits are kept, one small file each; a later run
-  /// with the same settings takes them from there. Empty: nothing is kept.
-  std::string out;
   std::uint64_t seed = 0;
 };
+
+/// The options as a JSON object.
+std::string to_json(const UciOptions& options);
+/// From to_json(options). Throws IoError when it is none of those.
+UciOptions uci_options_from_json(const std::string& text);
+
+/// The sets that the options ask for, with as many splits of each. Throws
+/// ArgumentError when the options make no sense, IoError when a set is missing.
+std::vector<io::UciSet> read_uci_sets(const UciOptions& options);
+
+/// Tells data apart, as the fingerprint of a table does.
+std::string fingerprint(const std::vector<io::UciSet>& sets);
 
 /// How well the test part of a split is predicted, in original units.
 struct UciScore {
@@ -47,7 +57,7 @@ struct UciSplitResult {
   std::int64_t split = 0;
   UciNoiseResult gaussian;
   UciNoiseResult predicted_noise;
-  double seconds = 0;  ///< it took, on one core
+  double seconds = 0;  ///< it took, on one core, since it was gone on with
 
   /// The noise model with the better validation score.
   const UciNoiseResult& tuned() const;
@@ -59,10 +69,14 @@ using UciProgress =
     std::function<void(const UciSplitResult& latest, double share_done)>;
 
 /// Runs the benchmark, splits in parallel. Nothing of a split's test part is
-/// used before its scores. The results depend on the seed alone. Throws IoError
-/// when a set is missing or the out folder cannot be written.
-std::vector<UciSplitResult> run_uci(const UciOptions& options, ThreadPool& pool,
-                                    const UciProgress& progress = nullptr);
+/// used before its scores. The results depend on the seed alone. With a run,
+/// splits are parts of it ("yacht-split-0") whose results are kept there, and
+/// the exceptions are those of ResumableRun too.
+std::vector<UciSplitResult> run_uci(const UciOptions& options,
+                                    const std::vector<io::UciSet>& sets,
+                                    ThreadPool& pool,
+                                    const UciProgress& progress = nullptr,
+                                    const ResumableRun* run = nullptr);
 
 /// Mean over splits and its standard error.
 struct UciMean {

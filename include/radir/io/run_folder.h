@@ -10,12 +10,13 @@ namespace radir::io {
 ///
 ///   config.json                 every setting, written before training
 ///   checkpoint*.safetensors     while it is trained, one per network
+///   PART.json                   results of the parts of a benchmark
 ///   lock                        while a process works in it
 ///   metrics.jsonl, model.safetensors    when it is finished
 class RunFolder {
  public:
   /// Makes a folder and takes it. Throws ArgumentError when there is something
-  /// already, saying so if it is an unfinished run; IoError when it cannot be
+  /// already, saying so if a run can be gone on with; IoError when it cannot be
   /// made or another process has it.
   static RunFolder create(const std::string& path);
   /// Takes a folder in which a run was begun. Throws IoError when none was, or
@@ -50,15 +51,16 @@ class RunFolder {
   std::string config() const;
   /// Makes the folder again in case somebody removed it.
   void restore() const;
-  /// Removes the checkpoints of a finished run.
-  void remove_checkpoints() const;
-  /// Removes a run that has nothing to go on with.
-  void discard_without_checkpoint() const;
+  /// Removes the checkpoints of what is finished: a part with the parts of it,
+  /// or the whole run.
+  void remove_checkpoints(const std::string& part = "") const;
+  /// Removes a run in which nothing was done that could be gone on with.
+  void discard_if_nothing_done() const;
 
  private:
   RunFolder(std::string path, int lock);
   static int take(const std::string& path);
-  std::vector<std::string> checkpoints() const;
+  std::vector<std::string> checkpoints(const std::string& part = "") const;
 
   std::string path_;
   int lock_ = -1;

@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -51,19 +50,11 @@ train::NetworkSpec read_network(const std::string& model) {
   return io::read_network_file(model);
 }
 
-/// So that a run can be gone on with from another folder.
-std::string absolute(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error)
-             ? std::filesystem::absolute(path).string()
-             : path;
-}
-
 Json to_json(const CompressOptions& options) {
   return {{"name", kCommand},
-          {"data", absolute(options.data)},
-          {"data_dir", absolute(options.data_dir)},
-          {"model", absolute(options.model)},
+          {"data", absolute_path(options.data)},
+          {"data_dir", absolute_path(options.data_dir)},
+          {"model", absolute_path(options.model)},
           {"torchscript", options.torchscript},
           {"settings", Json::parse(experiments::to_json(options.settings))}};
 }
@@ -205,8 +196,7 @@ void begin(CompressOptions options, RunOptions run,
       experiments::read_images(options.data, options.data_dir, common.seed);
   experiments::check_fits(options.settings.network, images);
   const Json config = run_config(options, images);
-  const io::RunFolder folder = io::RunFolder::create(run.out);
-  io::write_file(folder.config_file(), config.dump(2) + "\n");
+  const io::RunFolder folder = begin_run(run.out, config);
   compress_run(options, images, folder, run, config, common);
 }
 

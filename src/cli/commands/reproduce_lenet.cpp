@@ -4,13 +4,17 @@
 
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/training_run.h"
 #include "radir/core/version.h"
+#include "radir/experiments/doctor.h"
 #include "radir/experiments/lenet.h"
+#include "radir/io/data_dir.h"
 #include "radir/report/table.h"
 
 namespace radir::cli {
 namespace {
 
+using experiments::ImageSplit;
 using experiments::LenetOptions;
 using experiments::LenetRun;
 using experiments::NetworkFigures;
@@ -31,27 +35,86 @@ Json to_json(const LenetRun& run) {
           {"seconds", run.seconds}};
 }
 
-void reproduce_lenet(LenetOptions options, const CommonOptions& common) {
-  options.settings.seed = common.seed;
-  ThreadPool pool(common.threads);
-  std::vector<LenetRun> runs;
-  {
-    Progress progress;
-    runs = experiments::run_lenet(options, pool,
-                                  [&](double share, const std::string& text) {
-                                    progress.show(share, text);
-                                  });
-  }
-  if (!common.json) {
-    std::cout << to_text(experiments::lenet_table(options, runs));
+std::string lenet_name(bool dense) { return dense ? "lenet300" : "lenet5"; }
+
+std::string lenet_command(bool dense) {
+  return "reproduce " + lenet_name(dense);
+}
+
+ImageSplit read_mnist(const LenetOptions& options) {
+  return experiments::read_images("mnist", options.data_dir, 0);
+}
+
+Json lenet_config(const LenetOptions& options, const ImageSplit& images) {
+  return {{"data",
+           {{"source", options.data_dir + "/mnist"},
+            {"train", images.train.count},
+            {"test", images.test.count},
+            {"fingerprint", images.fingerprint}}},
+          {"program", version()},
+          {"machine", experiments::machine_line()},
+          {"command",
+           {{"name", lenet_command(options.dense)},
+            {"options", Json::parse(experiments::to_json(options))}}}};
+}
+
+void print(const std::string& run, const LenetOptions& options,
+           const std::vector<LenetRun>& runs, bool json) {
+  if (!json) {
+    std::cout << to_text(experiments::lenet_table(options, runs)) << "\nrun  "
+              << run << "\n";
     return;
   }
   Json list = Json::array();
-  for (const LenetRun& run : runs) list.push_back(to_json(run));
+  for (const LenetRun& one : runs) list.push_back(to_json(one));
   const Json document = {{"version", version()},
+                         {"run", run},
                          {"median", to_json(experiments::median_run(runs))},
                          {"runs", std::move(list)}};
   std::cout << document.dump(2) << "\n";
+}
+
+void run_in(const io::RunFolder& folder, const LenetOptions& options,
+            const ImageSplit& images, const RunOptions& run_options,
+            const CommonOptions& common) {
+  ThreadPool pool(common.threads);
+  std::vector<LenetRun> runs;
+  train_in(folder, lenet_command(options.dense), run_options,
+           [&](const experiments::ResumableRun& run) {
+             Progress progress;
+             runs = experiments::run_lenet(
+                 options, images, pool,
+                 [&](double share, const std::string& text) {
+                   progress.show(share, text);
+                 },
+                 &run);
+           });
+  folder.remove_checkpoints();
+  print(folder.path(), options, runs, common.json);
+}
+
+void begin(LenetOptions options, RunOptions run, const CommonOptions& common) {
+  options.data_dir = absolute_path(io::data_dir(options.data_dir));
+  options.settings.seed = common.seed;
+  if (run.out.empty()) run.out = free_run_name(lenet_name(options.dense));
+  io::RunFolder::check_free(run.out);
+  const ImageSplit images = read_mnist(options);
+  const io::RunFolder folder =
+      begin_run(run.out, lenet_config(options, images));
+  run_in(folder, options, images, run, common);
+}
+
+void resume_lenet(bool dense, const RunOptions& run,
+                  const CommonOptions& common) {
+  const io::RunFolder folder = io::RunFolder::open(run.resume);
+  const Json config = read_run_config(folder, lenet_command(dense));
+  const LenetOptions options =
+      read_run_options(folder, config, [&](const std::string& text) {
+        return experiments::lenet_options_from_json(text, dense);
+      });
+  const ImageSplit images = read_mnist(options);
+  check_same_data(config, options.data_dir + "/mnist", images.fingerprint);
+  run_in(folder, options, images, run, common);
 }
 
 }  // namespace
@@ -59,28 +122,26 @@ void reproduce_lenet(LenetOptions options, const CommonOptions& common) {
 void add_reproduce_lenet(CLI::App& reproduce, Invocation& invocation,
                          bool dense) {
   const auto options = std::make_shared<LenetOptions>();
+  const auto run = std::make_shared<RunOptions>();
   options->dense = dense;
-  const std::string name = dense ? "lenet300" : "lenet5";
-  options->out = "radir-" + name;
+  const std::string name = lenet_name(dense);
   // Chosen on training images kept aside: all units of a dense network cost
   // about the same, and more of them can go.
   if (dense) options->settings.pressure = 18;
-  CLI::App* command =
-      add_command(reproduce, invocation,
-                  {name,
-                   std::string(dense ? "LeNet-300-100" : "LeNet-5") +
-                       " on MNIST, shrunk, beside the published networks",
-                   "radir reproduce " + name + " --data-dir data"},
-                  [options](const CommonOptions& common) {
-                    reproduce_lenet(*options, common);
-                  });
+  CLI::App* command = add_command(
+      reproduce, invocation,
+      {name,
+       std::string(dense ? "LeNet-300-100" : "LeNet-5") +
+           " on MNIST, shrunk, beside the published networks",
+       "radir " + lenet_command(dense) + " --data-dir data"},
+      [options, run, name, &reproduce](const CommonOptions& common) {
+        if (run->resume.empty()) return begin(*options, *run, common);
+        check_resume_options(*reproduce.get_subcommand(name));
+        resume_lenet(options->dense, *run, common);
+      });
+  add_run_options(*command, *run);
   command->add_option("--seeds", options->seeds, "Runs from different seeds")
       ->type_name("N")
-      ->capture_default_str();
-  command
-      ->add_option("--out", options->out,
-                   "Folder for finished runs; they are not run again")
-      ->type_name("DIR")
       ->capture_default_str();
   command
       ->add_option("--data-dir", options->data_dir,

@@ -4,7 +4,9 @@
 
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/training_run.h"
 #include "radir/core/version.h"
+#include "radir/experiments/doctor.h"
 #include "radir/experiments/uci.h"
 #include "radir/io/data_dir.h"
 
@@ -18,6 +20,8 @@ using experiments::UciScore;
 using experiments::UciSplitResult;
 using Json = nlohmann::ordered_json;
 using Results = std::vector<UciSplitResult>;
+
+constexpr const char* kUciCommand = "reproduce uci";
 
 Json to_json(const UciMean& mean) {
   return {{"mean", mean.mean}, {"stderr", mean.standard_error}};
@@ -71,13 +75,14 @@ Json set_json(const Results& results, const std::string& set) {
   return json;
 }
 
-void print(const Results& results, bool json) {
+void print(const std::string& run, const Results& results, bool json) {
   if (json) {
     Json sets = Json::array();
     for (const std::string& set : experiments::uci_sets_of(results)) {
       sets.push_back(set_json(results, set));
     }
-    const Json document = {{"version", version()}, {"sets", std::move(sets)}};
+    const Json document = {
+        {"version", version()}, {"run", run}, {"sets", std::move(sets)}};
     std::cout << document.dump(2) << "\n";
     return;
   }
@@ -85,41 +90,81 @@ void print(const Results& results, bool json) {
                "error\n\n"
             << to_text(experiments::uci_log_likelihood_table(results))
             << "\nErrors and coverage (coverage: noise model by validation)\n\n"
-            << to_text(experiments::uci_error_table(results));
+            << to_text(experiments::uci_error_table(results)) << "\nrun  "
+            << run << "\n";
 }
 
-void reproduce_uci(UciOptions options, const CommonOptions& common) {
-  options.data_dir = io::data_dir(options.data_dir);
-  options.seed = common.seed;
+Json uci_config(const UciOptions& options, const std::string& fingerprint) {
+  return {
+      {"data",
+       {{"source", options.data_dir + "/uci"}, {"fingerprint", fingerprint}}},
+      {"program", version()},
+      {"machine", experiments::machine_line()},
+      {"command",
+       {{"name", kUciCommand},
+        {"options", Json::parse(experiments::to_json(options))}}}};
+}
+
+void run_in(const io::RunFolder& folder, const UciOptions& options,
+            const std::vector<io::UciSet>& sets, const RunOptions& run_options,
+            const CommonOptions& common) {
   ThreadPool pool(common.threads);
   Results results;
-  {
-    Progress progress;
-    results = experiments::run_uci(
-        options, pool, [&](const UciSplitResult& latest, double share) {
-          progress.show(share,
-                        latest.set + " split " + std::to_string(latest.split) +
-                            " done, " +
-                            std::to_string(static_cast<int>(100 * share)) +
-                            " % of all");
-        });
-  }
-  print(results, common.json);
+  train_in(folder, kUciCommand, run_options,
+           [&](const experiments::ResumableRun& run) {
+             Progress progress;
+             const auto report = [&](const UciSplitResult& latest,
+                                     double share) {
+               progress.show(share,
+                             latest.set + " split " +
+                                 std::to_string(latest.split) + " done, " +
+                                 std::to_string(static_cast<int>(100 * share)) +
+                                 " % of all");
+             };
+             results = experiments::run_uci(options, sets, pool, report, &run);
+           });
+  folder.remove_checkpoints();
+  print(folder.path(), results, common.json);
+}
+
+void begin(UciOptions options, RunOptions run, const CommonOptions& common) {
+  options.data_dir = absolute_path(io::data_dir(options.data_dir));
+  options.seed = common.seed;
+  if (run.out.empty()) run.out = free_run_name("uci");
+  io::RunFolder::check_free(run.out);
+  const std::vector<io::UciSet> sets = experiments::read_uci_sets(options);
+  const io::RunFolder folder =
+      begin_run(run.out, uci_config(options, experiments::fingerprint(sets)));
+  run_in(folder, options, sets, run, common);
+}
+
+void resume_uci(const RunOptions& run, const CommonOptions& common) {
+  const io::RunFolder folder = io::RunFolder::open(run.resume);
+  const Json config = read_run_config(folder, kUciCommand);
+  const UciOptions options =
+      read_run_options(folder, config, experiments::uci_options_from_json);
+  const std::vector<io::UciSet> sets = experiments::read_uci_sets(options);
+  check_same_data(config, options.data_dir + "/uci",
+                  experiments::fingerprint(sets));
+  run_in(folder, options, sets, run, common);
 }
 
 }  // namespace
 
 void add_reproduce_uci(CLI::App& reproduce, Invocation& invocation) {
   const auto options = std::make_shared<UciOptions>();
-  options->out = "radir-uci";
+  const auto run = std::make_shared<RunOptions>();
   CLI::App* command = add_command(
       reproduce, invocation,
       {"uci",
        "The UCI benchmark: nine sets, standard splits, tuned inside each",
        "radir reproduce uci --quick --data-dir data"},
-      [options](const CommonOptions& common) {
-        reproduce_uci(*options, common);
+      [options, run, &reproduce](const CommonOptions& common) {
+        if (run->resume.empty()) return begin(*options, *run, common);
+        check_resume_options(*reproduce.get_subcommand("uci"));
+        resume_uci(*run, common);
       });
+  add_run_options(*command, *run);
   command->add_option("--sets", options->sets, "Sets to run (default: all)")
       ->delimiter(',')
       ->type_name("NAME");
@@ -130,10 +175,9 @@ void add_reproduce_uci(CLI::App& reproduce, Invocation& invocation) {
   command->add_flag("--quick", options->quick,
                     "Five small sets, five splits, shorter training");
   command
-      ->add_option("--out", options->out,
-                   "Folder for finished splits; they are not run again")
-      ->type_name("DIR")
-      ->capture_default_str();
+      ->add_option("--steps", options->steps,
+                   "Steps of each training; 0 takes as many as a set needs")
+      ->type_name("N");
   command
       ->add_option("--data-dir", options->data_dir,
                    "Folder that holds uci/ (default: RADIR_DATA_DIR)")

@@ -297,8 +297,7 @@ void begin(TrainOptions options, RunOptions run, const CommonOptions& common) {
   train::Model(experiments::model_spec(options.settings, problem.encoder));
   const Json config = run_config(resolved(options, options.settings, problem),
                                  options, problem);
-  const io::RunFolder folder = io::RunFolder::create(run.out);
-  io::write_file(folder.config_file(), config.dump(2) + "\n");
+  const io::RunFolder folder = begin_run(run.out, config);
   train_run(options, std::move(problem), folder, run, common);
 }
 

@@ -1,0 +1,189 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "cli/running_program.h"
+#include "radir/io/builtin_data.h"
+#include "support/small_uci_set.h"
+#include "support/temporary_folder.h"
+
+namespace radir {
+namespace {
+
+namespace fs = std::filesystem;
+using ::radir::testing::contains;
+using ::radir::testing::ProgramResult;
+using ::radir::testing::read_bytes;
+using ::radir::testing::run_program;
+using ::radir::testing::RunningProgram;
+using ::radir::testing::TemporaryFolder;
+using Json = nlohmann::json;
+
+class ReproduceCommand : public ::testing::Test {
+ protected:
+  std::string run() const { return folder_ / "run"; }
+  std::string part(const std::string& name) const {
+    return run() + "/checkpoint-" + name + ".safetensors";
+  }
+  std::string resume(const std::string& what) const {
+    return "reproduce " + what + " --resume '" + run() + "' ";
+  }
+
+  std::vector<std::string> words(const std::string& what,
+                                 const std::vector<std::string>& more) const {
+    std::vector<std::string> all = {"reproduce",    what,    "--data-dir",
+                                    folder_.path(), "--out", run()};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  std::vector<std::string> uci(const std::string& steps) const {
+    return words("uci", {"--sets", "yacht", "--steps", steps,
+                         "--checkpoint-every", "20ms"});
+  }
+
+  /// Begins a run and stops it once there is a checkpoint of this part.
+  void begin_and_stop(const std::vector<std::string>& words,
+                      const std::string& name) const {
+    RunningProgram program(words);
+    ASSERT_TRUE(program.waits_for(part(name))) << program.err();
+    program.send(SIGTERM);
+    ASSERT_EQ(program.wait(), 128 + SIGTERM) << program.err();
+    EXPECT_TRUE(
+        contains(program.err(), "stopped; go on with: radir reproduce " +
+                                    words[1] + " --resume " + run()))
+        << program.err();
+  }
+
+  /// What the same run prints that is never stopped.
+  Json uninterrupted(std::vector<std::string> words) const {
+    std::replace(words.begin(), words.end(), run(), folder_ / "whole");
+    std::string line;
+    for (const std::string& word : words) line += "'" + word + "' ";
+    return document(run_program(line + "--json"));
+  }
+  /// What a run printed, without the folder and the times.
+  static Json document(const ProgramResult& result) {
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    Json json = Json::parse(result.out);
+    json.erase("run");
+    if (json.contains("runs")) {
+      json["median"].erase("seconds");
+      for (Json& run : json["runs"]) run.erase("seconds");
+    }
+    return json;
+  }
+
+  void expect_refused(const std::string& arguments, int exit_code,
+                      const std::string& part) const {
+    const ProgramResult result = run_program(arguments);
+    EXPECT_EQ(result.exit_code, exit_code) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
+        << result.err;
+    EXPECT_TRUE(contains(result.err, part)) << result.err;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ReproduceCommand, UciGoesOnToTheSameTableAfterASignal) {
+  testing::write_small_uci_set(folder_);
+  begin_and_stop(uci("200"), "yacht-split-0-gaussian-tuning-2-trial-1");
+  const ProgramResult finished = run_program(resume("uci") + "--json");
+  const Json table = document(finished);
+  EXPECT_EQ(table, uninterrupted(uci("200")));
+  EXPECT_EQ(table["sets"][0]["splits"], 2);
+  for (const auto& entry : fs::directory_iterator(run())) {
+    EXPECT_EQ(entry.path().extension(), ".json") << entry.path();
+  }
+
+  // A finished run prints its table again.
+  EXPECT_EQ(run_program(resume("uci") + "--json").out, finished.out);
+  const ProgramResult text = run_program(resume("uci"));
+  EXPECT_TRUE(contains(text.out, "yacht")) << text.out;
+  EXPECT_TRUE(contains(text.out, "run  " + run())) << text.out;
+  // A result that is lost is found again, when it can be written.
+  const std::string lost = run() + "/yacht-split-1.json";
+  fs::remove(lost);
+  fs::create_directory(lost);
+  const ProgramResult failed = run_program(resume("uci"));
+  EXPECT_EQ(failed.exit_code, 4) << failed.err;
+  EXPECT_TRUE(contains(failed.err, "go on with --resume " + run()))
+      << failed.err;
+  fs::remove(lost);
+  EXPECT_EQ(document(run_program(resume("uci") + "--json")), table);
+  // Its data must be what it was.
+  folder_.write("uci/yacht/n_hidden.txt", "6\n");
+  expect_refused(resume("uci"), 4, "uci: has changed since the run was begun");
+}
+
+TEST_F(ReproduceCommand, LenetGoesOnToTheSameFiguresAfterASignal) {
+  fs::create_directory(folder_ / "mnist");
+  io::write_idx_folder(folder_ / "mnist", io::make_digits_dataset(20, 10, 1));
+  const auto lenet300 = words("lenet300", {"--seeds", "1"});
+  begin_and_stop(lenet300, "seed-0-stage-2");
+  expect_refused(resume("lenet5"), 2, "radir reproduce lenet300 --resume");
+  expect_refused("report '" + run() + "'", 2, "holds a benchmark");
+  const ProgramResult finished = run_program(resume("lenet300") + "--json");
+  EXPECT_EQ(document(finished), uninterrupted(lenet300));
+  EXPECT_EQ(run_program(resume("lenet300") + "--json").out, finished.out);
+}
+
+TEST_F(ReproduceCommand, TheFolderAndItsSettingsBelongToOneRun) {
+  testing::write_small_uci_set(folder_);
+  {
+    RunningProgram program(uci("1000000"));
+    ASSERT_TRUE(
+        program.waits_for(part("yacht-split-0-gaussian-tuning-1-trial-1")))
+        << program.err();
+    expect_refused(resume("uci"), 4, "another process is training here");
+  }
+  expect_refused("reproduce uci --data-dir '" + folder_.path() +
+                     "' --sets yacht --out '" + run() + "'",
+                 2, "go on with it (--resume " + run());
+  expect_refused(resume("uci") + "--steps 3", 2,
+                 "--steps cannot be given with --resume");
+  expect_refused(resume("uci") + "--seed 3", 2, "--seed cannot be given");
+  expect_refused("reproduce uci --resume nowhere", 4, "no run was begun there");
+
+  const std::string good = read_bytes(run() + "/config.json");
+  const auto damaged = [&](const char* key, const Json& value) {
+    Json config = Json::parse(good);
+    config["command"]["options"][key] = value;
+    folder_.write("run/config.json", config.dump());
+  };
+  damaged("steps", 1.5);
+  expect_refused(resume("uci"), 4,
+                 "config.json: options: \"steps\" must be a whole number");
+  damaged("colour", 1);
+  expect_refused(resume("uci"), 4, "\"colour\" is unknown");
+  folder_.write("run/config.json",
+                R"({"command": {"name": "reproduce uci"}, "program": 1})");
+  const ProgramResult result = run_program(resume("uci"));
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_TRUE(contains(result.err, "command: \"options\" is missing"))
+      << result.err;
+  folder_.write("run/config.json", "{");
+  expect_refused(resume("uci"), 4, "is not well-formed JSON");
+}
+
+TEST_F(ReproduceCommand, OptionsThatMakeNoSenseLeaveNoFolder) {
+  testing::write_small_uci_set(folder_);
+  const std::string line = "reproduce uci --data-dir '" + folder_.path() +
+                           "' --out '" + run() + "' --sets yacht ";
+  expect_refused(line + "--splits -1", 2, "splits must be at least 1");
+  expect_refused(line + "--steps -1", 2, "steps must be at least 1");
+  fs::create_directory(folder_ / "mnist");
+  io::write_idx_folder(folder_ / "mnist", io::make_digits_dataset(20, 10, 1));
+  expect_refused("reproduce lenet5 --seeds 0 --data-dir '" + folder_.path() +
+                     "' --out '" + run() + "'",
+                 2, "seeds must be from 1 to 1000");
+  EXPECT_FALSE(fs::exists(run()));
+}
+
+}  // namespace
+}  // namespace radir

@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/training_run.h"
+#include "io/utf8.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
 #include "radir/io/nearest_name.h"
@@ -97,6 +98,10 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
 }
 
 int run(std::vector<std::string> arguments) {
+  for (const std::string& word : arguments) {
+    RADIR_CHECK(io::is_utf8(word), ArgumentError, "the word \"", word,
+                "\" is not UTF-8, which JSON cannot hold; rename the file");
+  }
   CLI::App root(
       "Bayesian neural networks with radial and directional posteriors",
       "radir");

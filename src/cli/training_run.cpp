@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
 #include "io/json_object.h"
+#include "io/utf8.h"
 #include "radir/core/version.h"
 #include "radir/io/atomic_file.h"
 
@@ -39,15 +40,18 @@ std::string free_run_name(const std::string& source) {
 
 std::string absolute_path(const std::string& path) {
   std::error_code error;
-  return std::filesystem::exists(path, error)
-             ? std::filesystem::absolute(path).string()
-             : path;
+  if (!std::filesystem::exists(path, error)) return path;
+  const std::string absolute = std::filesystem::absolute(path).string();
+  RADIR_CHECK(io::is_utf8(absolute), ArgumentError, path, ": lies in a folder ",
+              "whose name is not UTF-8, which config.json cannot hold; rename ",
+              "it");
+  return absolute;
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--out", options.out,
-                  "The run's folder (default: named after the data)")
+                  "The run's folder (default: a free name, such as houses-run)")
       ->type_name("RUN");
   command
       .add_option("--resume", options.resume,
@@ -66,7 +70,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
 
 void check_resume_options(const CLI::App& command) {
   const std::set<std::string> allowed = {"--resume", "--threads", "--json",
-                                         "--checkpoint-every"};
+                                         "--checkpoint-every", "--data-dir"};
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
     RADIR_CHECK(option->count() == 0 || allowed.count(name) == 1, ArgumentError,
@@ -99,7 +103,7 @@ std::chrono::milliseconds parse_duration(const std::string& text) {
 
 io::RunFolder begin_run(const std::string& path, const Json& config) {
   io::RunFolder folder = io::RunFolder::create(path);
-  io::write_file(folder.config_file(), config.dump(2) + "\n");
+  folder.write_config(config.dump(2) + "\n");
   return folder;
 }
 
@@ -154,8 +158,10 @@ void train_in(
     throw StoppedBySignal(
         "stopped; go on with: " + resume_command(command, folder),
         StopSignals::received());
-  } catch (const IoError&) {
-    throw;  // mended, the run can be gone on with
+  } catch (const IoError& error) {
+    detail::throw_error<IoError>(error.what(), " (once that is mended, go on ",
+                                 "with: ", resume_command(command, folder),
+                                 ")");
   } catch (...) {
     folder.discard_if_nothing_done();
     throw;

@@ -23,8 +23,8 @@ struct RunOptions {
 void add_run_options(CLI::App& command, RunOptions& options);
 
 /// With --resume everything else comes from the run: throws ArgumentError when
-/// the command line has another option but --threads, --json and
-/// --checkpoint-every.
+/// the command line has another option but --threads, --json,
+/// --checkpoint-every and --data-dir (the data may have moved).
 void check_resume_options(const CLI::App& command);
 
 /// A name for a run on `source` that is not taken: houses-run, houses-run-2,

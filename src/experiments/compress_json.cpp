@@ -1,8 +1,8 @@
+#include "experiments/compress_json.h"
+
 #include <limits>
 
-#include "io/json_object.h"
 #include "radir/core/error.h"
-#include "radir/experiments/compress.h"
 
 namespace radir::experiments {
 namespace {
@@ -25,6 +25,8 @@ double fraction_from_json(JsonObject& json, const char* key) {
 double nll_from_json(JsonObject& json, const char* key) {
   return json.optional_number(key).value_or(kInfinity);
 }
+
+}  // namespace
 
 NetworkFigures figures_from_json(JsonObject json) {
   NetworkFigures figures;
@@ -49,6 +51,8 @@ NetworkFigures figures_from_json(JsonObject json) {
   json.finish();
   return figures;
 }
+
+namespace {
 
 std::optional<NetworkFigures> optional_figures(JsonObject& json,
                                                const char* key) {

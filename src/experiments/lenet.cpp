@@ -4,8 +4,8 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "experiments/compress_json.h"
 #include "experiments/run_part.h"
-#include "io/json_object.h"
 #include "radir/core/error.h"
 
 namespace radir::experiments {
@@ -28,35 +28,12 @@ Json key_of(const CompressSettings& settings, const ImageSplit& images) {
           {"data", images.fingerprint}};
 }
 
-Json record_of(const NetworkFigures& figures) {
-  return {{"architecture", figures.architecture},
-          {"flops", figures.cost.flops},
-          {"parameters", figures.cost.parameters},
-          {"train_error", figures.train_error},
-          {"test_error", figures.test_error},
-          {"bayes_test_error", figures.bayes_test_error},
-          {"microseconds_per_image", figures.microseconds_per_image}};
-}
-
-NetworkFigures figures_of(io::JsonObject json) {
-  NetworkFigures figures;
-  figures.architecture = json.text("architecture");
-  figures.cost.flops = json.integer("flops");
-  figures.cost.parameters = json.integer("parameters");
-  figures.train_error = json.number("train_error");
-  figures.test_error = json.number("test_error");
-  figures.bayes_test_error = json.number("bayes_test_error");
-  figures.microseconds_per_image = json.number("microseconds_per_image");
-  json.finish();
-  return figures;
-}
-
 std::string record_of(const LenetRun& run, const Json& key) {
   const Json json = {{"key", key},
                      {"seed", run.seed},
-                     {"unpruned", record_of(run.unpruned)},
-                     {"pruned", record_of(run.pruned)},
-                     {"fine_tuned", record_of(run.fine_tuned)},
+                     {"unpruned", Json::parse(to_json(run.unpruned))},
+                     {"pruned", Json::parse(to_json(run.pruned))},
+                     {"fine_tuned", Json::parse(to_json(run.fine_tuned))},
                      {"seconds", run.seconds}};
   return json.dump(2) + "\n";
 }
@@ -69,9 +46,9 @@ std::optional<LenetRun> run_of(const std::string& text, const Json& key) {
     if (json.at("key") != key) return std::nullopt;
     LenetRun run;
     run.seed = json.seed("seed");
-    run.unpruned = figures_of(json.object("unpruned"));
-    run.pruned = figures_of(json.object("pruned"));
-    run.fine_tuned = figures_of(json.object("fine_tuned"));
+    run.unpruned = figures_from_json(json.object("unpruned"));
+    run.pruned = figures_from_json(json.object("pruned"));
+    run.fine_tuned = figures_from_json(json.object("fine_tuned"));
     run.seconds = json.number("seconds");
     json.finish();
     return run;

@@ -130,14 +130,8 @@ std::optional<std::string> ResumableRun::result() const {
 }
 
 void ResumableRun::keep_result(const std::string& text) const {
-  try {
-    folder_->restore();
-    io::write_file(result_file(), text);
-  } catch (const IoError& error) {
-    detail::throw_error<IoError>(
-        error.what(), " (what is done is kept: once that is mended, go on ",
-        "with --resume ", folder_->path(), ")");
-  }
+  folder_->restore();
+  io::write_file(result_file(), text);
   folder_->remove_checkpoints(part_);
 }
 

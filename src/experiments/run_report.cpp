@@ -191,7 +191,8 @@ RunReport report_run(const std::string& path) {
   const std::string command = command_of(folder, config);
   RADIR_CHECK(command == "train" || command == "compress", ArgumentError,
               folder.path(), ": holds a benchmark, which has no page; \"radir ",
-              command, " --resume ", folder.path(), "\" prints its table");
+              command, " --resume ", folder.path(),
+              "\" goes on with it and prints its table");
   if (command == "compress" && folder.is_finished()) {
     return compression_page(folder, config);
   }

@@ -6,9 +6,9 @@
 #include <limits>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "experiments/fingerprint.h"
+#include "experiments/run_part.h"
 #include "radir/core/error.h"
 #include "radir/train/evaluation.h"
 
@@ -261,10 +261,9 @@ std::vector<TabularTrial> compare_candidates(
     trial.settings = candidates[static_cast<std::size_t>(i)];
     TabularSettings single = trial.settings;
     single.restarts = 1;
-    std::optional<ResumableRun> part;
-    if (run != nullptr) part = run->part("trial-" + std::to_string(i + 1));
-    trial.log_likelihood = validation_score(encoder, fit_on, score_on, single,
-                                            part ? &*part : nullptr);
+    const RunPart part(run, "trial-" + std::to_string(i + 1));
+    trial.log_likelihood =
+        validation_score(encoder, fit_on, score_on, single, part.get());
     const std::lock_guard<std::mutex> lock(one_at_a_time);
     if (on_trial) on_trial(trial);
   };

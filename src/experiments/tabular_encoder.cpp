@@ -56,6 +56,9 @@ void fit_numeric(const io::Column& column, const Rows& rows, ColumnCode& code) {
     squares += (value - code.mean) * (value - code.mean);
   }
   code.scale = std::sqrt(squares / n);
+  RADIR_CHECK(std::isfinite(code.scale), IoError, "column \"", code.name,
+              "\": has numbers too large to be standardised; divide them all ",
+              "by the same number");
 }
 
 /// The categories that occur, in the order of the column's dictionary.

@@ -189,15 +189,14 @@ UciSplitResult run_split(const UciOptions& options, const io::UciSet& set,
 
 /// What must be equal for a kept result to count.
 std::string configuration(const UciOptions& options, const std::string& data) {
-  Json json = {{"data", data},
-               {"seed", options.seed},
-               {"samples", kSamples},
-               {"restarts", kRestarts},
-               {"repetitions", kSmallSetRepetitions}};
+  Json json = {
+      {"data", data},          {"seed", options.seed},
+      {"samples", kSamples},   {"published_samples", kPublishedSamples},
+      {"restarts", kRestarts}, {"repetitions", kSmallSetRepetitions}};
   for (std::int64_t rows : {kSmallSet - 1, kSmallSet}) {
     for (const TabularSettings& settings :
          candidates(options, rows, 1, Likelihood::Kind::Gaussian)) {
-      json["candidates"].push_back(describe(settings));
+      json["candidates"].push_back(Json::parse(experiments::to_json(settings)));
     }
   }
   return json.dump();
@@ -228,10 +227,16 @@ std::string to_json(const UciSplitResult& result,
   return json.dump(2) + "\n";
 }
 
+/// A number that is not finite is null in JSON.
+double number_from(io::JsonObject& json, const char* key) {
+  return json.optional_number(key).value_or(
+      std::numeric_limits<double>::quiet_NaN());
+}
+
 UciScore score_from(io::JsonObject json) {
   UciScore score;
-  score.log_likelihood = json.number("log_likelihood");
-  score.rmse = json.number("rmse");
+  score.log_likelihood = number_from(json, "log_likelihood");
+  score.rmse = number_from(json, "rmse");
   score.coverage_90 = json.number("coverage_90");
   json.finish();
   return score;
@@ -240,10 +245,10 @@ UciScore score_from(io::JsonObject json) {
 UciNoiseResult noise_result_from(io::JsonObject json) {
   UciNoiseResult result;
   result.chosen = json.text("chosen");
-  result.validation = json.number("validation");
+  result.validation = number_from(json, "validation");
   result.single = score_from(json.object("single"));
   result.mixture = score_from(json.object("mixture"));
-  result.published_estimator = json.number("published_estimator");
+  result.published_estimator = number_from(json, "published_estimator");
   json.finish();
   return result;
 }

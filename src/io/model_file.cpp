@@ -246,8 +246,8 @@ std::string model_path(const std::string& path) {
   if (!fs::is_directory(path, error)) return path;
   const fs::path file = fs::path(path) / "model.safetensors";
   RADIR_CHECK(fs::exists(file, error), IoError, path,
-              ": this folder holds no model.safetensors, so it is not a "
-              "finished run");
+              ": this folder holds no model.safetensors, as the folder of a "
+              "finished \"radir train\" or \"radir compress\" does");
   return file.string();
 }
 

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "io/json_object.h"
 #include "io/posix_file.h"
 #include "radir/core/error.h"
+#include "radir/io/atomic_file.h"
 #include "radir/io/byte_source.h"
 
 namespace radir::io {
@@ -50,6 +52,17 @@ bool is_checkpoint(const std::string& name, const std::string& part) {
          name.find(kTensors) != std::string::npos;
 }
 
+/// The names in a folder; none where it cannot be read.
+std::optional<std::vector<std::string>> names_in(const std::string& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator entry(path, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+  return error ? std::nullopt : std::optional(names);
+}
+
 /// What a process leaves that was killed before it had written config.json.
 bool is_leftover(const std::string& name) {
   return name == kLock || name == std::string(kConfig) + ".tmp";
@@ -61,7 +74,9 @@ RunFolder::RunFolder(std::string path, int lock)
     : path_(std::move(path)), lock_(lock) {}
 
 RunFolder::RunFolder(RunFolder&& other) noexcept
-    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+    : path_(std::move(other.path_)),
+      lock_(std::exchange(other.lock_, -1)),
+      config_(std::move(other.config_)) {}
 
 RunFolder::~RunFolder() {
   if (lock_ < 0) return;
@@ -87,10 +102,9 @@ void RunFolder::check_free(const std::string& path) {
   RADIR_CHECK(!exists(found.config_file()) || found.is_finished(),
               ArgumentError, path, ": is there already and holds a run; go ",
               "on with it (--resume ", path, ") or choose another --out");
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    RADIR_CHECK(is_leftover(entry.path().filename().string()), ArgumentError,
-                path, ": is there already; choose another --out");
-  }
+  const auto names = names_in(path);
+  RADIR_CHECK(names && std::all_of(names->begin(), names->end(), is_leftover),
+              ArgumentError, path, ": is there already; choose another --out");
 }
 
 RunFolder RunFolder::create(const std::string& path) {
@@ -103,7 +117,9 @@ RunFolder RunFolder::create(const std::string& path) {
 
 RunFolder RunFolder::open(const std::string& path) {
   look_at(path);
-  return RunFolder(path, take(path));
+  RunFolder folder(path, take(path));
+  folder.config_ = folder.config();
+  return folder;
 }
 
 RunFolder RunFolder::look_at(const std::string& path) {
@@ -135,16 +151,22 @@ std::string RunFolder::config() const {
   return text;
 }
 
+void RunFolder::write_config(const std::string& text) {
+  config_ = text;
+  write_file(config_file(), config_);
+}
+
 void RunFolder::restore() const {
   if (!exists(path_)) make_folder(path_);
+  if (!config_.empty() && !exists(config_file())) {
+    write_file(config_file(), config_);
+  }
 }
 
 std::vector<std::string> RunFolder::checkpoints(const std::string& part) const {
   std::vector<std::string> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(path_, error)) {
-    const std::string name = entry.path().filename().string();
-    if (is_checkpoint(name, part)) found.push_back(entry.path().string());
+  for (const std::string& name : names_in(path_).value_or(found)) {
+    if (is_checkpoint(name, part)) found.push_back(file(name));
   }
   return found;
 }
@@ -170,11 +192,12 @@ void RunFolder::remove_checkpoints(const std::string& part) const {
 }
 
 void RunFolder::discard_if_nothing_done() const {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(path_, error)) {
-    const std::string name = entry.path().filename().string();
+  const auto names = names_in(path_);
+  if (!names) return;
+  for (const std::string& name : *names) {
     if (name != kConfig && !is_leftover(name)) return;
   }
+  std::error_code error;
   fs::remove(config_file(), error);
 }
 

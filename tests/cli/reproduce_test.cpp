@@ -112,13 +112,20 @@ TEST_F(ReproduceCommand, UciGoesOnToTheSameTableAfterASignal) {
   fs::create_directory(lost);
   const ProgramResult failed = run_program(resume("uci"));
   EXPECT_EQ(failed.exit_code, 4) << failed.err;
-  EXPECT_TRUE(contains(failed.err, "go on with --resume " + run()))
+  EXPECT_TRUE(
+      contains(failed.err, "go on with: radir reproduce uci --resume " + run()))
       << failed.err;
   fs::remove(lost);
   EXPECT_EQ(document(run_program(resume("uci") + "--json")), table);
-  // Its data must be what it was.
-  folder_.write("uci/yacht/n_hidden.txt", "6\n");
-  expect_refused(resume("uci"), 4, "uci: has changed since the run was begun");
+  // Its data may move, but must be what it was.
+  fs::create_directory(folder_ / "moved");
+  fs::rename(folder_ / "uci", folder_ / "moved/uci");
+  expect_refused(resume("uci"), 4, "--data-dir");
+  const std::string moved = "--data-dir '" + (folder_ / "moved") + "' ";
+  EXPECT_EQ(document(run_program(resume("uci") + moved + "--json")), table);
+  folder_.write("moved/uci/yacht/n_hidden.txt", "6\n");
+  expect_refused(resume("uci") + moved, 4,
+                 "uci: has changed since the run was begun");
 }
 
 TEST_F(ReproduceCommand, LenetGoesOnToTheSameFiguresAfterASignal) {

@@ -104,6 +104,9 @@ TEST(TableEncoder, ExplainsWhatCannotBeLearnt) {
   const io::Table flat = table("a,b\n1,5\n1,6\n1,7\n");
   expect_error<IoError>([&] { TableEncoder::fit(flat, "b"); },
                         "no column but the target varies");
+  const io::Table huge = table("a,b\n1e200,5\n-1e200,6\n1,7\n");
+  expect_error<IoError>([&] { TableEncoder::fit(huge, "b"); },
+                        "column \"a\": has numbers too large");
 }
 
 TEST(TableEncoder, ExplainsOtherTables) {

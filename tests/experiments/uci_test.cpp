@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "experiments/stops.h"
@@ -114,9 +115,12 @@ TEST_F(SmallBenchmark, ResultsThatAreDamagedOrOfOtherSettingsAreDoneAgain) {
   const ResumableRun no_split(folder_, stop_at(0));
   data_.write("run/yacht-split-0.json", with("rmse", "7"));
   EXPECT_EQ(run(&no_split)[0].gaussian.single.rmse, 7);
+  // What JSON cannot say is no damage.
+  data_.write("run/yacht-split-0.json", with("rmse", "null"));
+  EXPECT_TRUE(std::isnan(run(&no_split)[0].gaussian.single.rmse));
   for (const std::string& bad :
        {std::string("{"), std::string("[]"), with("rmse", "1e999"),
-        with("rmse", "null"), with("split", "1e300"), with("split", "1"),
+        with("coverage_90", "null"), with("split", "1e300"), with("split", "1"),
         with("set", "\"wine\""), with("seconds", "1, \"more\": 2")}) {
     data_.write("run/yacht-split-0.json", bad);
     EXPECT_THROW(run(&no_split), Interrupted) << bad;
@@ -131,7 +135,7 @@ TEST_F(SmallBenchmark, AResultThatCannotBeKeptCostsNothing) {
   const std::string file = folder_.file("yacht-split-1.json");
   std::filesystem::create_directory(file);
   const ResumableRun kept(folder_, {});
-  expect_error<IoError>([&] { run(&kept); }, "go on with --resume");
+  expect_error<IoError>([&] { run(&kept); }, "yacht-split-1.json");
   EXPECT_FALSE(folder_.checkpoint_parts().empty());
   std::filesystem::remove(file);
   // Asked before the split and never after: not a step is left.

@@ -262,6 +262,18 @@ TEST(ModelFile, PythonReadsTheWeights) {
   }
 }
 
+TEST(ModelFile, TheUsualReaderReadsIt) {
+  if (std::system("python3 -c 'import safetensors, numpy' 2> /dev/null") != 0) {
+    GTEST_SKIP() << "the Python package safetensors is not here";
+  }
+  const TemporaryFolder folder;
+  write_model(folder / "model.safetensors", table_model());
+  const std::string command = "python3 " RADIR_IO_TEST_SOURCE
+                              "/../../tools/outside_readers.py " +
+                              folder.path();
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
 TEST(ModelFile, RefusesOtherFiles) {
   const TemporaryFolder folder;
   expect_error<IoError>([&] { model_path(folder.path()); },

@@ -164,10 +164,23 @@ TEST(RunFolder, CanBeLookedAtWhileSomebodyHasIt) {
 
 TEST(RunFolder, CanBeMadeAgain) {
   const TemporaryFolder place;
-  const RunFolder run = RunFolder::create(place / "run");
+  RunFolder run = RunFolder::create(place / "run");
   fs::remove_all(place / "run");
   run.restore();
-  EXPECT_NO_THROW(write_file(run.config_file(), "{}"));
+  run.write_config(R"({"a":1})");
+  fs::remove_all(place / "run");
+  const RunFolder same = std::move(run);
+  same.restore();
+  EXPECT_EQ(same.config(), R"({"a":1})");
+}
+
+TEST(RunFolder, CanBeMadeAgainWhenItWasOpened) {
+  const TemporaryFolder place;
+  place.write("run/config.json", "{}");
+  const RunFolder run = RunFolder::open(place / "run");
+  fs::remove_all(place / "run");
+  run.restore();
+  EXPECT_EQ(run.config(), "{}");
 }
 
 }  // namespace

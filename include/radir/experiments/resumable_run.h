@@ -61,8 +61,8 @@ class ResumableRun {
   /// The result of this part (of several networks, say) as it was kept; none
   /// where there is none or it cannot be read.
   std::optional<std::string> result() const;
-  /// Keeps the result of this part, whose checkpoints then go. Throws IoError,
-  /// which says how to go on, when it cannot be written; they then stay.
+  /// Keeps the result of this part, whose checkpoints then go. Throws IoError
+  /// when it cannot be written; they then stay.
   void keep_result(const std::string& text) const;
 
  private:

@@ -45,7 +45,7 @@ struct UciScore {
 /// One noise model on one split: the candidate chosen on a validation part of
 /// the training rows, fitted anew to all of them.
 struct UciNoiseResult {
-  std::string chosen;              ///< such as "double 0.001"
+  std::string chosen;              ///< such as "double 0.001, 20000 steps"
   double validation = 0;           ///< its validation log-likelihood
   UciScore single;                 ///< one network
   UciScore mixture;                ///< five

@@ -19,8 +19,8 @@ class RunFolder {
   /// already, saying so if a run can be gone on with; IoError when it cannot be
   /// made or another process has it.
   static RunFolder create(const std::string& path);
-  /// Takes a folder in which a run was begun. Throws IoError when none was, or
-  /// another process has it.
+  /// Takes a folder in which a run was begun. Throws IoError when none was,
+  /// another process has it, or config() throws.
   static RunFolder open(const std::string& path);
   /// Looks at a folder in which a run was begun, whoever has it. Throws IoError
   /// when none was.
@@ -49,7 +49,9 @@ class RunFolder {
   /// The text of config.json. Throws IoError when it cannot be read, and as
   /// check_config does.
   std::string config() const;
-  /// Makes the folder again in case somebody removed it.
+  /// Writes config.json, which restore() then knows.
+  void write_config(const std::string& text);
+  /// Makes the folder and its config.json again in case somebody removed them.
   void restore() const;
   /// Removes the checkpoints of what is finished: a part with the parts of it,
   /// or the whole run.
@@ -64,6 +66,7 @@ class RunFolder {
 
   std::string path_;
   int lock_ = -1;
+  std::string config_;  // as last written or read by this process
 };
 
 /// Throws IoError, which begins with `name`, unless a text is one JSON object,

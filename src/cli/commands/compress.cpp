@@ -200,14 +200,16 @@ void begin(CompressOptions options, RunOptions run,
   compress_run(options, images, folder, run, config, common);
 }
 
-void resume(const RunOptions& run, const CommonOptions& common) {
+void resume(const CompressOptions& given, const RunOptions& run,
+            const CommonOptions& common) {
   const io::RunFolder folder = io::RunFolder::open(run.resume);
   const Json config = read_run_config(folder, kCommand);
   RADIR_CHECK(!folder.is_finished(), ArgumentError, run.resume,
               ": is finished, there is nothing to go on with; \"radir inspect ",
               run.resume, "\" shows it");
-  const CompressOptions options = options_from_json(
+  CompressOptions options = options_from_json(
       io::JsonObject(config, folder.config_file()).object("command"));
+  if (!given.data_dir.empty()) options.data_dir = given.data_dir;
   if (options.torchscript) experiments::check_torchscript();
   const ImageSplit images = experiments::read_images(
       options.data, options.data_dir, options.settings.seed);
@@ -228,7 +230,7 @@ void add_compress(CLI::App& root, Invocation& invocation) {
       [options, run, &root](const CommonOptions& common) {
         if (run->resume.empty()) return begin(*options, *run, common);
         check_resume_options(*root.get_subcommand(kCommand));
-        resume(*run, common);
+        resume(*options, *run, common);
       });
   command
       ->add_option("--data", options->data,

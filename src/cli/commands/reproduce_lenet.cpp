@@ -42,7 +42,8 @@ std::string lenet_command(bool dense) {
 }
 
 ImageSplit read_mnist(const LenetOptions& options) {
-  return experiments::read_images("mnist", options.data_dir, 0);
+  return experiments::read_images(io::data_set_dir(options.data_dir, "mnist"),
+                                  "", 0);
 }
 
 Json lenet_config(const LenetOptions& options, const ImageSplit& images) {
@@ -104,14 +105,15 @@ void begin(LenetOptions options, RunOptions run, const CommonOptions& common) {
   run_in(folder, options, images, run, common);
 }
 
-void resume_lenet(bool dense, const RunOptions& run,
+void resume_lenet(const LenetOptions& given, const RunOptions& run,
                   const CommonOptions& common) {
   const io::RunFolder folder = io::RunFolder::open(run.resume);
-  const Json config = read_run_config(folder, lenet_command(dense));
-  const LenetOptions options =
+  const Json config = read_run_config(folder, lenet_command(given.dense));
+  LenetOptions options =
       read_run_options(folder, config, [&](const std::string& text) {
-        return experiments::lenet_options_from_json(text, dense);
+        return experiments::lenet_options_from_json(text, given.dense);
       });
+  if (!given.data_dir.empty()) options.data_dir = given.data_dir;
   const ImageSplit images = read_mnist(options);
   check_same_data(config, options.data_dir + "/mnist", images.fingerprint);
   run_in(folder, options, images, run, common);
@@ -137,7 +139,7 @@ void add_reproduce_lenet(CLI::App& reproduce, Invocation& invocation,
       [options, run, name, &reproduce](const CommonOptions& common) {
         if (run->resume.empty()) return begin(*options, *run, common);
         check_resume_options(*reproduce.get_subcommand(name));
-        resume_lenet(options->dense, *run, common);
+        resume_lenet(*options, *run, common);
       });
   add_run_options(*command, *run);
   command->add_option("--seeds", options->seeds, "Runs from different seeds")

@@ -138,11 +138,13 @@ void begin(UciOptions options, RunOptions run, const CommonOptions& common) {
   run_in(folder, options, sets, run, common);
 }
 
-void resume_uci(const RunOptions& run, const CommonOptions& common) {
+void resume_uci(const UciOptions& given, const RunOptions& run,
+                const CommonOptions& common) {
   const io::RunFolder folder = io::RunFolder::open(run.resume);
   const Json config = read_run_config(folder, kUciCommand);
-  const UciOptions options =
+  UciOptions options =
       read_run_options(folder, config, experiments::uci_options_from_json);
+  if (!given.data_dir.empty()) options.data_dir = given.data_dir;
   const std::vector<io::UciSet> sets = experiments::read_uci_sets(options);
   check_same_data(config, options.data_dir + "/uci",
                   experiments::fingerprint(sets));
@@ -162,7 +164,7 @@ void add_reproduce_uci(CLI::App& reproduce, Invocation& invocation) {
       [options, run, &reproduce](const CommonOptions& common) {
         if (run->resume.empty()) return begin(*options, *run, common);
         check_resume_options(*reproduce.get_subcommand("uci"));
-        resume_uci(*run, common);
+        resume_uci(*options, *run, common);
       });
   add_run_options(*command, *run);
   command->add_option("--sets", options->sets, "Sets to run (default: all)")

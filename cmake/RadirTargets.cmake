@@ -63,15 +63,14 @@ function(radir_add_isa_sources target)
     target_compile_features(${object} PRIVATE cxx_std_17)
     target_compile_definitions(${object} PRIVATE RADIR_ISA=isa_${isa})
     # -Wno-psabi: vector types cross no library boundary.
-    target_compile_options(${object} PRIVATE ${flags_${isa}} -Wno-psabi)
-    # Hot loops are optimised in every build type.
-    if(NOT RADIR_SANITIZE)
-      target_compile_options(${object} PRIVATE -O3)
-    else()
+    target_compile_options(${object} PRIVATE ${flags_${isa}} -Wno-psabi
+      $<$<CXX_COMPILER_ID:Clang>:-Wno-inline-namespace-reopened-noninline>)
+    if(RADIR_BUILD_FUZZERS)  # no reader is here, and Clang would need minutes
+      target_compile_options(${object} PRIVATE -O0)
+    elseif(RADIR_SANITIZE)
       target_compile_options(${object} PRIVATE -O1)
-    endif()
-    if(RADIR_BUILD_FUZZERS)  # no reader is here, and Clang needs minutes for it
-      target_compile_options(${object} PRIVATE -fno-sanitize=all)
+    else()  # hot loops are optimised in every build type
+      target_compile_options(${object} PRIVATE -O3)
     endif()
     target_include_directories(${object} PRIVATE
       "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
@@ -10,20 +9,9 @@ namespace radir {
 namespace {
 
 using ::radir::testing::contains;
+using ::radir::testing::expect_failure;
 using ::radir::testing::ProgramResult;
 using ::radir::testing::run_program;
-
-/// A failure: this exit code, nothing on standard output, and one line on
-/// standard error that holds `part`.
-void expect_failure(const std::string& arguments, int exit_code,
-                    const std::string& part) {
-  const ProgramResult result = run_program(arguments);
-  EXPECT_EQ(result.exit_code, exit_code) << arguments;
-  EXPECT_EQ(result.out, "") << arguments;
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
-      << result.err;
-  EXPECT_TRUE(contains(result.err, part)) << result.err;
-}
 
 TEST(Cli, VersionIsTheLibrarys) {
   EXPECT_EQ(run_program("--version").out, std::string(version()) + "\n");

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
@@ -11,6 +10,7 @@ namespace radir {
 namespace {
 
 using ::radir::testing::contains;
+using ::radir::testing::expect_failure;
 using ::radir::testing::ProgramResult;
 using ::radir::testing::run_program;
 using ::radir::testing::small_table;
@@ -29,16 +29,6 @@ class ExportCommand : public ::testing::Test {
     return run_program("export '" + run_ + "' --onnx '" + onnx_ + "' " + more);
   }
 
-  void expect_failure(const std::string& arguments, int exit_code,
-                      const std::string& part) {
-    const ProgramResult result = run_program("export " + arguments);
-    EXPECT_EQ(result.exit_code, exit_code) << result.err;
-    EXPECT_EQ(result.out, "");
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
-        << result.err;
-    EXPECT_TRUE(contains(result.err, part)) << result.err;
-  }
-
   TemporaryFolder folder_;
   std::string run_ = folder_ / "run";
   std::string onnx_ = folder_ / "n.onnx";
@@ -46,7 +36,7 @@ class ExportCommand : public ::testing::Test {
 
 TEST_F(ExportCommand, WritesANetworkAndSaysWhatItNeeds) {
   if (!io::has_onnx()) {
-    expect_failure("'" + run_ + "' --onnx '" + onnx_ + "'", 5,
+    expect_failure("export '" + run_ + "' --onnx '" + onnx_ + "'", 5,
                    "built without ONNX");
     return;
   }
@@ -74,14 +64,18 @@ TEST_F(ExportCommand, WritesANetworkAndSaysWhatItNeeds) {
 TEST_F(ExportCommand, FailuresAreOneLine) {
   if (!io::has_onnx()) GTEST_SKIP() << "built without ONNX";
   const std::string to_file = "' --onnx '" + onnx_ + "' ";
-  expect_failure("'" + run_ + "'", 2, "--onnx FILE or --torchscript FILE");
-  expect_failure("'" + run_ + to_file + "--torchscript x.pt", 2, "excludes");
-  expect_failure("'" + run_ + to_file + "--network 3", 2, "from 1 to 2");
-  expect_failure("'" + run_ + to_file + "--weights middle", 2, "--weights");
-  expect_failure("'" + folder_.path() + to_file, 4, "no model.safetensors");
-  expect_failure("'" + run_ + "' --onnx /nowhere/n.onnx", 4, "/nowhere");
+  expect_failure("export '" + run_ + "'", 2,
+                 "--onnx FILE or --torchscript FILE");
+  expect_failure("export '" + run_ + to_file + "--torchscript x.pt", 2,
+                 "excludes");
+  expect_failure("export '" + run_ + to_file + "--network 3", 2, "from 1 to 2");
+  expect_failure("export '" + run_ + to_file + "--weights middle", 2,
+                 "--weights");
+  expect_failure("export '" + folder_.path() + to_file, 4,
+                 "no model.safetensors");
+  expect_failure("export '" + run_ + "' --onnx /nowhere/n.onnx", 4, "/nowhere");
   folder_.write("broken", "hello");
-  expect_failure("'" + (folder_ / "broken") + to_file, 4, "broken");
+  expect_failure("export '" + (folder_ / "broken") + to_file, 4, "broken");
   EXPECT_TRUE(testing::read_bytes(onnx_).empty());
 }
 
@@ -100,15 +94,16 @@ TEST_F(ExportCommand, WritesTorchScript) {
   const std::string bytes = testing::read_bytes(file);
   EXPECT_TRUE(contains(bytes, "extra/preprocessing"));
   EXPECT_TRUE(contains(bytes, "must be standardised"));
-  expect_failure(arguments + " --network 3", 2, "from 1 to 2");
-  expect_failure("'" + run_ + "' --torchscript /nowhere/n.pt", 4, "/nowhere");
+  expect_failure("export " + arguments + " --network 3", 2, "from 1 to 2");
+  expect_failure("export '" + run_ + "' --torchscript /nowhere/n.pt", 4,
+                 "/nowhere");
 }
 
 #else
 
 TEST_F(ExportCommand, SaysWhatTorchScriptNeeds) {
   const std::string file = folder_ / "n.pt";
-  expect_failure("'" + run_ + "' --torchscript '" + file + "'", 5,
+  expect_failure("export '" + run_ + "' --torchscript '" + file + "'", 5,
                  "needs libtorch and the module radir_torchscript.so");
   EXPECT_TRUE(testing::read_bytes(file).empty());
 }

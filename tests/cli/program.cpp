@@ -1,7 +1,9 @@
 #include "cli/program.h"
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "support/temporary_folder.h"
@@ -20,6 +22,16 @@ ProgramResult run_program(const std::string& arguments, const std::string& file,
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_bytes(out),
           read_bytes(err), file.empty() ? "" : read_bytes(work / file)};
+}
+
+void expect_failure(const std::string& arguments, int exit_code,
+                    const std::string& part) {
+  const ProgramResult result = run_program(arguments);
+  EXPECT_EQ(result.exit_code, exit_code) << arguments << "\n" << result.err;
+  EXPECT_EQ(result.out, "") << arguments;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
+      << result.err;
+  EXPECT_TRUE(contains(result.err, part)) << result.err;
 }
 
 bool contains(const std::string& text, const std::string& part) {

@@ -19,6 +19,11 @@ ProgramResult run_program(const std::string& arguments,
                           const std::string& file = "",
                           const std::string& before = "true");
 
+/// A failure: this exit code, nothing on standard output, and one line on
+/// standard error that holds `part`.
+void expect_failure(const std::string& arguments, int exit_code,
+                    const std::string& part);
+
 bool contains(const std::string& text, const std::string& part);
 
 /// Forty rows of columns a, b and y, as CSV.

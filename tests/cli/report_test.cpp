@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@ namespace radir {
 namespace {
 
 using ::radir::testing::contains;
+using ::radir::testing::expect_failure;
 using ::radir::testing::ProgramResult;
 using ::radir::testing::read_bytes;
 using ::radir::testing::run_program;
@@ -29,15 +29,6 @@ class ReportCommand : public ::testing::Test {
         run_program("train '" + table_ + "' --target y --hidden 3 --out '" +
                     run_ + "' " + more);
     ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  }
-
-  void expect_failure(const std::string& arguments, const std::string& part) {
-    const ProgramResult result = run_program("report " + arguments);
-    EXPECT_EQ(result.exit_code, 4) << result.err;
-    EXPECT_EQ(result.out, "");
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
-        << result.err;
-    EXPECT_TRUE(contains(result.err, part)) << result.err;
   }
 
   void expect_page(const std::vector<std::string>& parts) {
@@ -89,12 +80,12 @@ TEST_F(ReportCommand, ShowsHowFarARunningOneHasCome) {
 }
 
 TEST_F(ReportCommand, RefusesWhatIsNoRun) {
-  expect_failure("'" + folder_.path() + "'", "holds no config.json");
-  expect_failure(folder_ / "nowhere", "holds no config.json");
+  expect_failure("report '" + folder_.path() + "'", 4, "holds no config.json");
+  expect_failure("report " + (folder_ / "nowhere"), 4, "holds no config.json");
   folder_.write("houses/config.json", "{}");
-  expect_failure("'" + run_ + "'", "does not say what was asked for");
+  expect_failure("report '" + run_ + "'", 4, "does not say what was asked for");
   folder_.write("houses/config.json", "{");
-  expect_failure("'" + run_ + "'", "config.json");
+  expect_failure("report '" + run_ + "'", 4, "config.json");
 }
 
 TEST_F(ReportCommand, NamesTheLineThatIsDamaged) {
@@ -102,16 +93,17 @@ TEST_F(ReportCommand, NamesTheLineThatIsDamaged) {
   const std::string metrics = read_bytes(run_ + "/metrics.jsonl");
   const std::string first = metrics.substr(0, metrics.find('\n') + 1);
   folder_.write("houses/metrics.jsonl", first + "{\"epoch\": 2\n");
-  expect_failure("'" + run_ + "'", "metrics.jsonl, line 2");
+  expect_failure("report '" + run_ + "'", 4, "metrics.jsonl, line 2");
   folder_.write("houses/metrics.jsonl", first + "{\"network\": 1e300}\n");
-  expect_failure("'" + run_ + "'",
+  expect_failure("report '" + run_ + "'", 4,
                  "metrics.jsonl, line 2: \"network\" must be a whole number");
   EXPECT_FALSE(std::filesystem::exists(run_ + "/report.html"));
 }
 
 TEST_F(ReportCommand, SaysWhenThePageCannotBeWritten) {
   train("--epochs 1");
-  expect_failure("'" + run_ + "' --out /nowhere/page.html", "/nowhere");
+  expect_failure("report '" + run_ + "' --out /nowhere/page.html", 4,
+                 "/nowhere");
 }
 
 }  // namespace

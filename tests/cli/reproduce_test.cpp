@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::radir::testing::contains;
+using ::radir::testing::expect_failure;
 using ::radir::testing::ProgramResult;
 using ::radir::testing::read_bytes;
 using ::radir::testing::run_program;
@@ -77,16 +78,6 @@ class ReproduceCommand : public ::testing::Test {
     return json;
   }
 
-  void expect_refused(const std::string& arguments, int exit_code,
-                      const std::string& part) const {
-    const ProgramResult result = run_program(arguments);
-    EXPECT_EQ(result.exit_code, exit_code) << result.err;
-    EXPECT_EQ(result.out, "");
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
-        << result.err;
-    EXPECT_TRUE(contains(result.err, part)) << result.err;
-  }
-
   TemporaryFolder folder_;
 };
 
@@ -120,11 +111,11 @@ TEST_F(ReproduceCommand, UciGoesOnToTheSameTableAfterASignal) {
   // Its data may move, but must be what it was.
   fs::create_directory(folder_ / "moved");
   fs::rename(folder_ / "uci", folder_ / "moved/uci");
-  expect_refused(resume("uci"), 4, "--data-dir");
+  expect_failure(resume("uci"), 4, "--data-dir");
   const std::string moved = "--data-dir '" + (folder_ / "moved") + "' ";
   EXPECT_EQ(document(run_program(resume("uci") + moved + "--json")), table);
   folder_.write("moved/uci/yacht/n_hidden.txt", "6\n");
-  expect_refused(resume("uci") + moved, 4,
+  expect_failure(resume("uci") + moved, 4,
                  "uci: has changed since the run was begun");
 }
 
@@ -133,8 +124,8 @@ TEST_F(ReproduceCommand, LenetGoesOnToTheSameFiguresAfterASignal) {
   io::write_idx_folder(folder_ / "mnist", io::make_digits_dataset(20, 10, 1));
   const auto lenet300 = words("lenet300", {"--seeds", "1"});
   begin_and_stop(lenet300, "seed-0-stage-2");
-  expect_refused(resume("lenet5"), 2, "radir reproduce lenet300 --resume");
-  expect_refused("report '" + run() + "'", 2, "holds a benchmark");
+  expect_failure(resume("lenet5"), 2, "radir reproduce lenet300 --resume");
+  expect_failure("report '" + run() + "'", 2, "holds a benchmark");
   const ProgramResult finished = run_program(resume("lenet300") + "--json");
   EXPECT_EQ(document(finished), uninterrupted(lenet300));
   EXPECT_EQ(run_program(resume("lenet300") + "--json").out, finished.out);
@@ -147,15 +138,15 @@ TEST_F(ReproduceCommand, TheFolderAndItsSettingsBelongToOneRun) {
     ASSERT_TRUE(
         program.waits_for(part("yacht-split-0-gaussian-tuning-1-trial-1")))
         << program.err();
-    expect_refused(resume("uci"), 4, "another process is training here");
+    expect_failure(resume("uci"), 4, "another process is training here");
   }
-  expect_refused("reproduce uci --data-dir '" + folder_.path() +
+  expect_failure("reproduce uci --data-dir '" + folder_.path() +
                      "' --sets yacht --out '" + run() + "'",
                  2, "go on with it (--resume " + run());
-  expect_refused(resume("uci") + "--steps 3", 2,
+  expect_failure(resume("uci") + "--steps 3", 2,
                  "--steps cannot be given with --resume");
-  expect_refused(resume("uci") + "--seed 3", 2, "--seed cannot be given");
-  expect_refused("reproduce uci --resume nowhere", 4, "no run was begun there");
+  expect_failure(resume("uci") + "--seed 3", 2, "--seed cannot be given");
+  expect_failure("reproduce uci --resume nowhere", 4, "no run was begun there");
 
   const std::string good = read_bytes(run() + "/config.json");
   const auto damaged = [&](const char* key, const Json& value) {
@@ -164,10 +155,10 @@ TEST_F(ReproduceCommand, TheFolderAndItsSettingsBelongToOneRun) {
     folder_.write("run/config.json", config.dump());
   };
   damaged("steps", 1.5);
-  expect_refused(resume("uci"), 4,
+  expect_failure(resume("uci"), 4,
                  "config.json: options: \"steps\" must be a whole number");
   damaged("colour", 1);
-  expect_refused(resume("uci"), 4, "\"colour\" is unknown");
+  expect_failure(resume("uci"), 4, "\"colour\" is unknown");
   folder_.write("run/config.json",
                 R"({"command": {"name": "reproduce uci"}, "program": 1})");
   const ProgramResult result = run_program(resume("uci"));
@@ -175,18 +166,18 @@ TEST_F(ReproduceCommand, TheFolderAndItsSettingsBelongToOneRun) {
   EXPECT_TRUE(contains(result.err, "command: \"options\" is missing"))
       << result.err;
   folder_.write("run/config.json", "{");
-  expect_refused(resume("uci"), 4, "is not well-formed JSON");
+  expect_failure(resume("uci"), 4, "is not well-formed JSON");
 }
 
 TEST_F(ReproduceCommand, OptionsThatMakeNoSenseLeaveNoFolder) {
   testing::write_small_uci_set(folder_);
   const std::string line = "reproduce uci --data-dir '" + folder_.path() +
                            "' --out '" + run() + "' --sets yacht ";
-  expect_refused(line + "--splits -1", 2, "splits must be at least 1");
-  expect_refused(line + "--steps -1", 2, "steps must be at least 1");
+  expect_failure(line + "--splits -1", 2, "splits must be at least 1");
+  expect_failure(line + "--steps -1", 2, "steps must be at least 1");
   fs::create_directory(folder_ / "mnist");
   io::write_idx_folder(folder_ / "mnist", io::make_digits_dataset(20, 10, 1));
-  expect_refused("reproduce lenet5 --seeds 0 --data-dir '" + folder_.path() +
+  expect_failure("reproduce lenet5 --seeds 0 --data-dir '" + folder_.path() +
                      "' --out '" + run() + "'",
                  2, "seeds must be from 1 to 1000");
   EXPECT_FALSE(fs::exists(run()));

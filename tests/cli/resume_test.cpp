@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::radir::testing::contains;
+using ::radir::testing::expect_failure;
 using ::radir::testing::ProgramResult;
 using ::radir::testing::read_bytes;
 using ::radir::testing::run_program;
@@ -66,16 +67,6 @@ class ResumeCommand : public ::testing::Test {
     ASSERT_TRUE(program.waits_for(checkpoint())) << program.err();
     program.send(SIGTERM);
     ASSERT_EQ(program.wait(), 128 + SIGTERM) << program.err();
-  }
-
-  void expect_failure(const std::string& arguments, int exit_code,
-                      const std::string& part) const {
-    const ProgramResult result = run_program(arguments);
-    EXPECT_EQ(result.exit_code, exit_code) << result.err;
-    EXPECT_EQ(result.out, "");
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
-        << result.err;
-    EXPECT_TRUE(contains(result.err, part)) << result.err;
   }
 
   TemporaryFolder folder_;

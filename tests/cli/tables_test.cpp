@@ -14,21 +14,12 @@ namespace radir {
 namespace {
 
 using ::radir::testing::contains;
+using ::radir::testing::expect_failure;
 using ::radir::testing::ProgramResult;
 using ::radir::testing::run_program;
 using ::radir::testing::TemporaryFolder;
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
-
-void expect_failure(const std::string& arguments, int exit_code,
-                    const std::string& part) {
-  const ProgramResult result = run_program(arguments);
-  EXPECT_EQ(result.exit_code, exit_code) << arguments << "\n" << result.err;
-  EXPECT_EQ(result.out, "") << arguments;
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
-      << result.err;
-  EXPECT_TRUE(contains(result.err, part)) << result.err;
-}
 
 /// y = 2 a with a little noise, and a colour that says whether a > 50.
 std::string lines(int rows) {

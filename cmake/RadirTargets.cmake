@@ -80,8 +80,8 @@ function(radir_add_isa_sources target)
   endforeach()
 endfunction()
 
-# radir_optimise_always(TARGET): where training spends its time, builds with
-# sanitizers, which are slow and otherwise not optimised, are too.
+# radir_optimise_always(TARGET): training is slow with sanitizers; what it spends
+# its time in is optimised even in builds that are not, to be made quickly.
 function(radir_optimise_always target)
   if(RADIR_SANITIZE)
     target_compile_options(${target} PRIVATE -O1)

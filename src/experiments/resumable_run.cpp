@@ -19,10 +19,11 @@ constexpr std::size_t kMostResultBytes = std::size_t{1} << 20;
 class CheckpointWriter {
  public:
   CheckpointWriter(std::string path, const std::string& configuration,
-                   const CheckpointOptions& options)
+                   const CheckpointOptions& options, std::atomic<bool>& failing)
       : path_(std::move(path)),
         configuration_(configuration),
         options_(options),
+        failing_(failing),
         due_(Clock::now() + options.every) {}
 
   /// Between two steps: false when the fit has to stop. A step takes a few
@@ -40,18 +41,17 @@ class CheckpointWriter {
   }
 
   /// A failure is no reason to stop: the disk may have room again later, and
-  /// the last good checkpoint is still there. The same reason is given once.
+  /// the last good checkpoint is still there. One network speaks for all.
   void write(const Progress& progress) {
     if (progress.state.step == written_step_) return;
     try {
       io::write_checkpoint(path_, progress, configuration_);
       written_step_ = progress.state.step;
-      failure_.clear();
+      failing_ = false;
     } catch (const IoError& error) {
-      if (options_.warn && failure_ != error.what()) {
+      if (!failing_.exchange(true) && options_.warn) {
         options_.warn(std::string("no checkpoint this time: ") + error.what());
       }
-      failure_ = error.what();
     }
     due_ = Clock::now() + options_.every;
   }
@@ -60,9 +60,9 @@ class CheckpointWriter {
   std::string path_;
   const std::string& configuration_;
   const CheckpointOptions& options_;
+  std::atomic<bool>& failing_;  // whether the run's last attempt failed
   Clock::time_point due_;
   std::int64_t written_step_ = 0;  // the start needs no checkpoint
-  std::string failure_;            // of the last attempt
   bool stopped_ = false;
 };
 
@@ -70,7 +70,9 @@ class CheckpointWriter {
 
 ResumableRun::ResumableRun(const io::RunFolder& folder,
                            CheckpointOptions options)
-    : folder_(&folder), options_(std::move(options)) {}
+    : folder_(&folder),
+      options_(std::move(options)),
+      failing_(std::make_shared<std::atomic<bool>>(false)) {}
 
 ResumableRun ResumableRun::part(const std::string& name) const {
   ResumableRun result = *this;
@@ -84,7 +86,7 @@ train::TrainingResult<float> ResumableRun::fit(
     const std::function<bool(const train::EpochReport&)>& on_epoch,
     ThreadPool* pool, std::optional<Progress> start) const {
   const std::string path = folder_->checkpoint_file(part_);
-  CheckpointWriter writer(path, configuration, options_);
+  CheckpointWriter writer(path, configuration, options_, *failing_);
   train::Resumption<float> resumption;
   resumption.from = std::move(start);
   std::error_code error;

@@ -221,6 +221,19 @@ TEST(ResumableRun, TrainingGoesOnWhenTheFolderVanishes) {
   const ResumableRun run(folder, options);
   EXPECT_EQ(problem.fit(&run), problem.fit(nullptr));
   EXPECT_EQ(warnings, 1);
+  // Of the next network there is nothing new to say, unless it was well
+  // between.
+  const auto fit_part = [&](const char* name) {
+    const ResumableRun part = run.part(name);
+    problem.fit(&part);
+  };
+  fit_part("1");
+  EXPECT_EQ(warnings, 1);
+  folder.restore();
+  fit_part("2");
+  fs::remove_all(place / "run");
+  fit_part("3");
+  EXPECT_EQ(warnings, 2);
 }
 
 TEST(ResumableRun, PartsOfPartsHaveNamesOfTheirOwn) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -23,8 +25,9 @@ struct CheckpointOptions {
   std::chrono::milliseconds every = std::chrono::seconds(30);
   /// Asked between steps, from any thread; true stops all training of the run.
   std::function<bool()> stop_requested;
-  /// Told, from any thread, of a checkpoint that could not be written. The
-  /// training goes on and tries again when the next one is due.
+  /// Told, from any thread, of a checkpoint that could not be written; of the
+  /// next one only after one that could. The training goes on and tries again
+  /// when the next one is due.
   std::function<void(const std::string&)> warn;
 };
 
@@ -70,6 +73,7 @@ class ResumableRun {
 
   const io::RunFolder* folder_;
   CheckpointOptions options_;
+  std::shared_ptr<std::atomic<bool>> failing_;  // one for all parts
   std::string part_;
 };
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -24,7 +23,6 @@
 namespace radir::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using experiments::EncodedRows;
 using experiments::MissingValues;
 using experiments::ResumableRun;
@@ -53,16 +51,13 @@ struct TrainOptions {
 };
 
 Json to_json(const TrainOptions& options) {
-  std::error_code error;
-  const bool is_file = fs::exists(options.table, error);
-  return {
-      {"name", kCommand},
-      {"table", is_file ? fs::absolute(options.table).string() : options.table},
-      {"target", options.target},
-      {"categorical", options.categorical},
-      {"missing", experiments::to_string(options.missing)},
-      {"tune", options.tune},
-      {"settings", Json::parse(experiments::to_json(options.settings))}};
+  return {{"name", kCommand},
+          {"table", absolute_path(options.table)},
+          {"target", options.target},
+          {"categorical", options.categorical},
+          {"missing", experiments::to_string(options.missing)},
+          {"tune", options.tune},
+          {"settings", Json::parse(experiments::to_json(options.settings))}};
 }
 
 TrainOptions options_from_json(io::JsonObject json) {

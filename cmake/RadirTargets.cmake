@@ -18,6 +18,12 @@ if(RADIR_SANITIZE)
   add_link_options(-fsanitize=${RADIR_SANITIZE})
 endif()
 
+# radir_see_private_headers(TARGET): finds "layer/name.h" in src. By quotes
+# alone: <torch/...> is libtorch's, never our folder of that name.
+function(radir_see_private_headers target)
+  target_compile_options(${target} PRIVATE -iquote "${PROJECT_SOURCE_DIR}/src")
+endfunction()
+
 # radir_add_layer(NAME [INTERFACE] [SOURCES ...] [LINK ...] [PRIVATE_LINK ...])
 # makes radir_NAME, alias radir::NAME, and puts it into the install set.
 function(radir_add_layer name)
@@ -29,7 +35,7 @@ function(radir_add_layer name)
     add_library(radir_${name} STATIC ${ARG_SOURCES})
     set(scope PUBLIC)
     set_target_properties(radir_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    target_include_directories(radir_${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    radir_see_private_headers(radir_${name})
     target_link_libraries(radir_${name} PRIVATE
       $<BUILD_INTERFACE:radir_build_flags> ${ARG_PRIVATE_LINK})
   endif()
@@ -72,8 +78,8 @@ function(radir_add_isa_sources target)
     else()  # hot loops are optimised in every build type
       target_compile_options(${object} PRIVATE -O3)
     endif()
-    target_include_directories(${object} PRIVATE
-      "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+    target_include_directories(${object} PRIVATE "${PROJECT_SOURCE_DIR}/include")
+    radir_see_private_headers(${object})
     target_link_libraries(${object} PRIVATE radir_build_flags)
     set_target_properties(${object} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_sources(radir_${target} PRIVATE $<TARGET_OBJECTS:${object}>)

@@ -8,10 +8,10 @@
 
 #include "cli/command.h"
 #include "cli/training_run.h"
-#include "io/utf8.h"
 #include "radir/core/error.h"
+#include "radir/core/nearest_name.h"
 #include "radir/core/version.h"
-#include "radir/io/nearest_name.h"
+#include "radir/files/utf8.h"
 
 namespace radir::cli {
 namespace {
@@ -93,13 +93,13 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
   const std::string name = word.substr(0, word.find('='));
   throw ArgumentError(
       std::string(kind) + " \"" + name + "\"" +
-      io::did_you_mean(name, is_option ? option_names(app) : commands) +
+      radir::did_you_mean(name, is_option ? option_names(app) : commands) +
       " (see " + full_name(app) + " --help)");
 }
 
 int run(std::vector<std::string> arguments) {
   for (const std::string& word : arguments) {
-    RADIR_CHECK(io::is_utf8(word), ArgumentError, "the word \"", word,
+    RADIR_CHECK(files::is_utf8(word), ArgumentError, "the word \"", word,
                 "\" is not UTF-8, which JSON cannot hold; rename the file");
   }
   CLI::App root(

@@ -6,10 +6,10 @@
 
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
-#include "io/json_object.h"
-#include "io/utf8.h"
 #include "radir/core/version.h"
-#include "radir/io/atomic_file.h"
+#include "radir/files/atomic_file.h"
+#include "radir/files/json_object.h"
+#include "radir/files/utf8.h"
 
 namespace radir::cli {
 namespace {
@@ -42,9 +42,9 @@ std::string absolute_path(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return path;
   const std::string absolute = std::filesystem::absolute(path).string();
-  RADIR_CHECK(io::is_utf8(absolute), ArgumentError, path, ": lies in a folder ",
-              "whose name is not UTF-8, which config.json cannot hold; rename ",
-              "it");
+  RADIR_CHECK(
+      files::is_utf8(absolute), ArgumentError, path, ": lies in a folder ",
+      "whose name is not UTF-8, which config.json cannot hold; rename ", "it");
   return absolute;
 }
 
@@ -127,7 +127,7 @@ Json read_run_config(const io::RunFolder& folder, const std::string& command) {
 }
 
 std::string run_options_text(const Json& config) {
-  io::JsonObject command(config.at("command"), "command");
+  files::JsonObject command(config.at("command"), "command");
   command.text("name");
   std::string text = command.section("options");
   command.finish();
@@ -143,18 +143,17 @@ void check_same_data(const Json& config, const std::string& source,
       "give it back its content or start a new run");
 }
 
-void train_in(
-    const io::RunFolder& folder, const std::string& command,
-    const RunOptions& options,
-    const std::function<void(const experiments::ResumableRun&)>& work) {
+void train_in(const io::RunFolder& folder, const std::string& command,
+              const RunOptions& options,
+              const std::function<void(const workflows::ResumableRun&)>& work) {
   const StopSignals signals;
-  experiments::CheckpointOptions checkpoints;
+  workflows::CheckpointOptions checkpoints;
   checkpoints.every = options.checkpoint_every;
   checkpoints.stop_requested = [] { return StopSignals::received() != 0; };
   checkpoints.warn = say;
   try {
-    work(experiments::ResumableRun(folder, std::move(checkpoints)));
-  } catch (const experiments::Interrupted&) {
+    work(workflows::ResumableRun(folder, std::move(checkpoints)));
+  } catch (const workflows::Interrupted&) {
     throw StoppedBySignal(
         "stopped; go on with: " + resume_command(command, folder),
         StopSignals::received());
@@ -173,8 +172,8 @@ void finish_run(const io::RunFolder& folder, const std::string& command,
                 const std::function<void()>& write_model) {
   try {
     folder.restore();
-    io::write_file(folder.config_file(), config.dump(2) + "\n");
-    io::write_file(folder.metrics_file(), metrics);
+    files::write_file(folder.config_file(), config.dump(2) + "\n");
+    files::write_file(folder.metrics_file(), metrics);
     write_model();
   } catch (const IoError& error) {
     detail::throw_error<IoError>(

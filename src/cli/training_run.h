@@ -7,8 +7,8 @@
 #include <string>
 
 #include "radir/core/error.h"
-#include "radir/experiments/resumable_run.h"
 #include "radir/io/run_folder.h"
+#include "radir/workflows/resumable_run.h"
 
 namespace radir::cli {
 
@@ -88,10 +88,9 @@ void check_same_data(const nlohmann::ordered_json& config,
 /// Calls `work` with signals caught. A stop ends in StoppedBySignal, whose
 /// message says how to go on. A failure before the first checkpoint that is not
 /// one of files leaves no folder behind.
-void train_in(
-    const io::RunFolder& folder, const std::string& command,
-    const RunOptions& options,
-    const std::function<void(const experiments::ResumableRun&)>& work);
+void train_in(const io::RunFolder& folder, const std::string& command,
+              const RunOptions& options,
+              const std::function<void(const workflows::ResumableRun&)>& work);
 
 /// The end of a run: its folder (made again if somebody removed it) gets
 /// config.json and metrics.jsonl and whatever `write_model` writes; the

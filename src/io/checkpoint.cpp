@@ -3,21 +3,21 @@
 #include <utility>
 #include <vector>
 
-#include "io/json_object.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
+#include "radir/files/json_object.h"
 #include "radir/io/safetensors.h"
 
 namespace radir::io {
 namespace {
 
-using Json = JsonObject::Json;
+using Json = files::JsonObject::Json;
 using train::EpochReport;
 using train::TrainerProgress;
 
-constexpr const char* kMetadataKey = "radir.checkpoint";
+constexpr const char* kCheckpointKey = "radir.checkpoint";
 /// Raised when a file of the new form would be misread by an older program.
-constexpr std::int64_t kFormatVersion = 1;
+constexpr std::int64_t kCheckpointVersion = 1;
 
 /// The numbers of every epoch's report, each a tensor of its own.
 constexpr std::pair<const char*, double EpochReport::*> kColumns[] = {
@@ -147,24 +147,24 @@ void check_configuration(const std::string& file, const std::string& there,
 
 /// Where a checkpoint says all but its numbers, for messages.
 std::string where_in(const SafetensorsFile& file) {
-  return file.name() + ": " + kMetadataKey;
+  return file.name() + ": " + kCheckpointKey;
 }
 
 /// All but the numbers of a checkpoint whose format this program reads.
-Json read_document(const SafetensorsFile& file) {
-  RADIR_CHECK(file.metadata().count(kMetadataKey) == 1, IoError, file.name(),
+Json read_progress(const SafetensorsFile& file) {
+  RADIR_CHECK(file.metadata().count(kCheckpointKey) == 1, IoError, file.name(),
               ": is a safetensors file, but not a checkpoint of radir (its "
               "metadata has no \"",
-              kMetadataKey, "\")");
-  Json document =
-      parse_json<Json>(where_in(file), file.metadata(kMetadataKey), {});
-  JsonObject json(document, where_in(file));
+              kCheckpointKey, "\")");
+  Json document = files::parse_json<Json>(where_in(file),
+                                          file.metadata(kCheckpointKey), {});
+  files::JsonObject json(document, where_in(file));
   const std::int64_t format = json.integer("format");
   const std::string program = json.text("program");
-  RADIR_CHECK(format == kFormatVersion, IoError, file.name(),
+  RADIR_CHECK(format == kCheckpointVersion, IoError, file.name(),
               ": the checkpoint has format ", format,
               ", but this program (version ", version(), ") reads format ",
-              kFormatVersion, "; use the program that wrote it (version ",
+              kCheckpointVersion, "; use the program that wrote it (version ",
               program, ")");
   return document;
 }
@@ -172,8 +172,8 @@ Json read_document(const SafetensorsFile& file) {
 template <typename T>
 TrainerProgress<T> read_checkpoint(const SafetensorsFile& file,
                                    const std::string& configuration) {
-  const Json document = read_document(file);
-  JsonObject json(document, where_in(file));
+  const Json document = read_progress(file);
+  files::JsonObject json(document, where_in(file));
   json.at("format");
   json.at("program");
   check_configuration(file.name(), json.section("configuration"),
@@ -198,7 +198,7 @@ template <typename T>
 void write_checkpoint(const std::string& path,
                       const TrainerProgress<T>& progress,
                       const std::string& configuration) {
-  const Json json = {{"format", kFormatVersion},
+  const Json json = {{"format", kCheckpointVersion},
                      {"program", version()},
                      {"configuration", parse_configuration(configuration)},
                      {"seed", progress.state.seed},
@@ -207,7 +207,7 @@ void write_checkpoint(const std::string& path,
                      {"epoch_nll", progress.epoch_nll}};
   const HistoryColumns history(progress.history);
   SafetensorsWriter writer;
-  writer.set_metadata(kMetadataKey, json.dump());
+  writer.set_metadata(kCheckpointKey, json.dump());
   for (const auto& [name, values] : arrays_of(progress)) {
     writer.add(name, {static_cast<std::int64_t>(values->size())},
                values->data());
@@ -231,7 +231,7 @@ TrainerProgress<T> read_checkpoint(const std::string& name,
 
 std::vector<EpochReport> read_checkpoint_history(const std::string& path) {
   const SafetensorsFile file(path);
-  read_document(file);
+  read_progress(file);
   return read_history(file);
 }
 

@@ -3,11 +3,12 @@
 #include <filesystem>
 #include <utility>
 
-#include "io/json_object.h"
 #include "io/network_json.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
+#include "radir/files/json_object.h"
 #include "radir/io/safetensors.h"
+#include "radir/posterior/options.h"
 
 namespace radir::io {
 namespace {
@@ -76,7 +77,7 @@ Json to_json(const posterior::Options& options) {
       {"estimator", name_of(kEstimators, options.estimator)}};
 }
 
-posterior::Options read_posterior(JsonObject json) {
+posterior::Options read_posterior(files::JsonObject json) {
   posterior::Options options;
   options.family = json.choice("family", kFamilies);
   options.grouping = json.choice("grouping", kGroupings);
@@ -104,7 +105,7 @@ Json to_json(const train::Likelihood& likelihood) {
           {"prior_rate", likelihood.prior_rate}};
 }
 
-train::Likelihood read_likelihood(JsonObject json) {
+train::Likelihood read_likelihood(files::JsonObject json) {
   train::Likelihood likelihood;
   likelihood.kind = json.choice("kind", kLikelihoods);
   likelihood.prior_shape = json.number("prior_shape");
@@ -141,7 +142,7 @@ Json to_json(const SavedModel& model) {
 }
 
 /// Everything but the numbers; `networks` gets its length.
-SavedModel read_document(JsonObject json) {
+SavedModel read_document(files::JsonObject json) {
   const std::int64_t format = json.integer("format");
   RADIR_CHECK(format == kFormatVersion, IoError, json.where(),
               ": the model has format ", format, ", but this program (version ",
@@ -152,7 +153,7 @@ SavedModel read_document(JsonObject json) {
   model.program_version = json.text("program");
   model.spec.network = read_network(json.object("architecture"));
   model.spec.weights.clear();
-  for (const JsonObject& options : json.objects("posterior")) {
+  for (const files::JsonObject& options : json.objects("posterior")) {
     model.spec.weights.push_back(read_posterior(options));
   }
   model.spec.bias_prior_scale = json.number("bias_prior_scale");
@@ -190,8 +191,8 @@ SavedModel read_model(const SafetensorsFile& file) {
               "has no \"",
               kMetadataKey, "\")");
   const std::string where = file.name() + ": " + kMetadataKey;
-  const Json json =
-      parse_json<Json>(where, file.metadata(kMetadataKey), JsonLimits());
+  const Json json = files::parse_json<Json>(where, file.metadata(kMetadataKey),
+                                            files::JsonLimits());
   SavedModel result = read_document({json, where});
   const train::Model model = checked_model(file.name(), result.spec);
   for (std::size_t i = 0; i < result.networks.size(); ++i) {

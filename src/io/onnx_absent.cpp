@@ -1,5 +1,6 @@
 #include "radir/core/error.h"
 #include "radir/io/onnx.h"
+#include "radir/network/plain_network.h"
 
 // Takes the place of the writer and the reader where RADIR_WITH_ONNX is OFF.
 
@@ -16,17 +17,17 @@ namespace {
 
 bool has_onnx() { return false; }
 
-void write_onnx(const std::string& path, const train::PlainNetwork<float>&,
+void write_onnx(const std::string& path, const network::PlainNetwork<float>&,
                 const OnnxOptions&) {
   throw_absent(path);
 }
 
-train::PlainNetwork<float> read_onnx(const std::string& path, OnnxOptions*) {
+network::PlainNetwork<float> read_onnx(const std::string& path, OnnxOptions*) {
   throw_absent(path);
 }
 
-train::PlainNetwork<float> read_onnx(const std::string& name, std::string_view,
-                                     OnnxOptions*) {
+network::PlainNetwork<float> read_onnx(const std::string& name,
+                                       std::string_view, OnnxOptions*) {
   throw_absent(name);
 }
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "radir/kernels/network_spec.h"
+#include "radir/network/spec.h"
 
 // What the writer and the reader of ONNX files agree on.
 
@@ -34,12 +34,12 @@ constexpr onnx::TensorProto::DataType onnx_type_of() {
 
 /// Shape of the weights of a layer that reads `input`, as Gemm (transB = 1) and
 /// Conv want them.
-inline OnnxDims weight_dims(const kernels::Dense& layer,
-                            const kernels::Shape& input) {
+inline OnnxDims weight_dims(const network::Dense& layer,
+                            const network::Shape& input) {
   return {layer.outputs, input.channels};
 }
-inline OnnxDims weight_dims(const kernels::Conv2d& layer,
-                            const kernels::Shape& input) {
+inline OnnxDims weight_dims(const network::Conv2d& layer,
+                            const network::Shape& input) {
   return {layer.outputs, input.channels / layer.groups, layer.kernel.h,
           layer.kernel.w};
 }

@@ -4,15 +4,17 @@
 #include <set>
 
 #include "io/onnx_format.h"
-#include "io/row_reader.h"
 #include "radir/core/error.h"
-#include "radir/io/byte_source.h"
+#include "radir/files/byte_source.h"
+#include "radir/files/utf8.h"
 #include "radir/io/onnx.h"
+#include "radir/network/plain_network.h"
+#include "radir/network/spec.h"
 
 namespace radir::io {
 namespace {
 
-using kernels::Pair;
+using network::Pair;
 
 /// A message of protobuf is no larger.
 constexpr auto kMostOnnxBytes =
@@ -25,7 +27,7 @@ OnnxDims dims_after_batch(const std::string& where,
   RADIR_CHECK(type.elem_type() == onnx::TensorProto::FLOAT &&
                   type.shape().dim_size() >= 1 &&
                   type.shape().dim(0).has_dim_param(),
-              UnsupportedError, where, ": ", excerpt(value.name()),
+              UnsupportedError, where, ": ", files::excerpt(value.name()),
               " must be a float tensor with a free batch dimension");
   OnnxDims dims;
   for (int i = 1; i < type.shape().dim_size(); ++i) {
@@ -47,7 +49,7 @@ class Constants {
       : where_(std::move(where)) {
     for (const onnx::TensorProto& tensor : graph.initializer()) {
       RADIR_CHECK(tensors_.emplace(tensor.name(), &tensor).second, IoError,
-                  where_, ": the constant ", excerpt(tensor.name()),
+                  where_, ": the constant ", files::excerpt(tensor.name()),
                   " is there twice");
     }
   }
@@ -58,21 +60,22 @@ class Constants {
   Tensor<T> take(const std::string& name, std::size_t rank) {
     const auto found = tensors_.find(name);
     RADIR_CHECK(found != tensors_.end(), IoError, where_, ": the constant ",
-                excerpt(name), " is missing or used twice");
+                files::excerpt(name), " is missing or used twice");
     const onnx::TensorProto& tensor = *found->second;
     tensors_.erase(found);
     Tensor<T> result;
     result.dims.assign(tensor.dims().begin(), tensor.dims().end());
     RADIR_CHECK(
         tensor.data_type() == onnx_type_of<T>() && result.dims.size() == rank,
-        IoError, where_, ": the constant ", excerpt(name), " must be a ",
+        IoError, where_, ": the constant ", files::excerpt(name), " must be a ",
         onnx::TensorProto::DataType_Name(onnx_type_of<T>()), " tensor of ",
         rank, " dimensions");
     const std::string& bytes = tensor.raw_data();
     RADIR_CHECK(bytes.size() % sizeof(T) == 0 &&
                     is_product(bytes.size() / sizeof(T), result.dims),
-                IoError, where_, ": the constant ", excerpt(name), " has ",
-                bytes.size(), " bytes, which is not what its dimensions say");
+                IoError, where_, ": the constant ", files::excerpt(name),
+                " has ", bytes.size(),
+                " bytes, which is not what its dimensions say");
     result.values.resize(bytes.size() / sizeof(T));
     std::memcpy(result.values.data(), bytes.data(), bytes.size());
     return result;
@@ -80,7 +83,7 @@ class Constants {
 
   void finish() const {
     RADIR_CHECK(tensors_.empty(), IoError, where_, ": the constant ",
-                excerpt(tensors_.begin()->first), " is not used");
+                files::excerpt(tensors_.begin()->first), " is not used");
   }
 
  private:
@@ -102,10 +105,10 @@ class Node {
  public:
   Node(const std::string& file, const onnx::NodeProto& node)
       : node_(node),
-        where_(file + ": node " + excerpt(node.name()) + " (operator " +
+        where_(file + ": node " + files::excerpt(node.name()) + " (operator " +
                node.op_type() + ")") {
     RADIR_CHECK(node.domain().empty(), UnsupportedError, where_,
-                " is of another domain, ", excerpt(node.domain()));
+                " is of another domain, ", files::excerpt(node.domain()));
     RADIR_CHECK(node.input_size() >= 1 && node.output_size() == 1, IoError,
                 where_, " must have an input and one output");
   }
@@ -153,7 +156,7 @@ class Node {
   void finish() const {
     for (const onnx::AttributeProto& attribute : node_.attribute()) {
       RADIR_CHECK(seen_.count(attribute.name()) == 1, UnsupportedError, where_,
-                  ": the attribute ", excerpt(attribute.name()),
+                  ": the attribute ", files::excerpt(attribute.name()),
                   " is not supported");
     }
     RADIR_CHECK(node_.input_size() == constants_ + 1, UnsupportedError, where_,
@@ -193,13 +196,13 @@ class ChainReader {
   ChainReader(const std::string& file, const onnx::GraphProto& graph)
       : file_(file), graph_(graph), constants_(file, graph) {}
 
-  train::PlainNetwork<float> read() {
+  network::PlainNetwork<float> read() {
     read_input();
     for (const onnx::NodeProto& proto : graph_.node()) {
       Node node(file_, proto);
       RADIR_CHECK(proto.input(0) == value_, UnsupportedError, node.where(),
-                  " reads ", excerpt(proto.input(0)), " and not ",
-                  excerpt(value_), ", the output of the node before it");
+                  " reads ", files::excerpt(proto.input(0)), " and not ",
+                  files::excerpt(value_), ", the output of the node before it");
       read_node(proto.op_type(), node);
       node.finish();
       value_ = proto.output(0);
@@ -224,8 +227,8 @@ class ChainReader {
                 ": the input must be [batch, features] or [batch, channels, "
                 "height, width]");
     network_.spec.input = dims.size() == 1
-                              ? kernels::Shape{dims[0], 1, 1}
-                              : kernels::Shape{dims[0], dims[1], dims[2]};
+                              ? network::Shape{dims[0], 1, 1}
+                              : network::Shape{dims[0], dims[1], dims[2]};
     value_ = graph_.input(0).name();
   }
 
@@ -235,16 +238,16 @@ class ChainReader {
     } else if (op_type == "Conv") {
       add(read_convolution(node));
     } else if (op_type == "MaxPool") {
-      add(kernels::MaxPool2d{node.pair("kernel_shape"), node.pair("strides"),
+      add(network::MaxPool2d{node.pair("kernel_shape"), node.pair("strides"),
                              node.padding()});
     } else if (op_type == "Relu") {
-      add(kernels::Relu{});
+      add(network::Relu{});
     } else if (op_type == "Flatten") {
       node.expect("axis", 1);
-      add(kernels::Flatten{});
+      add(network::Flatten{});
     } else if (op_type == "Gather") {
       node.expect("axis", 1);
-      add(kernels::Select{
+      add(network::Select{
           node.constant<std::int64_t>(1, constants_, 1).values});
     } else if (op_type == "Mul" && value_ == graph_.input(0).name()) {
       input_scale_ = node.constant<float>(1, constants_, 0).values[0];
@@ -256,15 +259,15 @@ class ChainReader {
     }
   }
 
-  kernels::Dense read_dense(Node& node) {
+  network::Dense read_dense(Node& node) {
     node.expect("transB", 1);
-    kernels::Dense layer;
+    network::Dense layer;
     std::tie(layer.outputs, layer.bias) = read_weights(node, 2);
     return layer;
   }
 
-  kernels::Conv2d read_convolution(Node& node) {
-    kernels::Conv2d layer;
+  network::Conv2d read_convolution(Node& node) {
+    network::Conv2d layer;
     layer.kernel = node.pair("kernel_shape");
     layer.stride = node.pair("strides");
     layer.padding = node.padding();
@@ -289,19 +292,19 @@ class ChainReader {
     return {outputs, true};
   }
 
-  void add(kernels::LayerSpec layer) {
+  void add(network::LayerSpec layer) {
     network_.spec.layers.push_back(std::move(layer));
   }
 
   void check_shapes() const {
-    const train::NetworkSpec& spec = network_.spec;
-    const std::vector<kernels::Shape> shapes = layer_shapes();
+    const network::NetworkSpec& spec = network_.spec;
+    const std::vector<network::Shape> shapes = layer_shapes();
     auto found = weight_dims_.begin();
     for (std::size_t i = 0; i < spec.layers.size(); ++i) {
-      if (const auto* dense = std::get_if<kernels::Dense>(&spec.layers[i])) {
+      if (const auto* dense = std::get_if<network::Dense>(&spec.layers[i])) {
         check_dims(i, *found++, weight_dims(*dense, shapes[i]));
       }
-      if (const auto* conv = std::get_if<kernels::Conv2d>(&spec.layers[i])) {
+      if (const auto* conv = std::get_if<network::Conv2d>(&spec.layers[i])) {
         check_dims(i, *found++, weight_dims(*conv, shapes[i]));
       }
     }
@@ -310,9 +313,9 @@ class ChainReader {
                 ": the output must be [batch, ", shapes.back().size(), "]");
   }
 
-  std::vector<kernels::Shape> layer_shapes() const {
+  std::vector<network::Shape> layer_shapes() const {
     try {
-      return kernels::layer_shapes(network_.spec.input, network_.spec.layers);
+      return network::layer_shapes(network_.spec.input, network_.spec.layers);
     } catch (const ArgumentError& error) {
       detail::throw_error<IoError>(file_, ": ", error.what());
     }
@@ -328,7 +331,7 @@ class ChainReader {
   const std::string& file_;
   const onnx::GraphProto& graph_;
   Constants constants_;
-  train::PlainNetwork<float> network_;
+  network::PlainNetwork<float> network_;
   std::vector<OnnxDims> weight_dims_;  // one per entry of network_.layers
   std::string value_;                  // the output of the last node
   float input_scale_ = 1;
@@ -375,18 +378,19 @@ OnnxOptions read_options(const std::string& name,
 
 }  // namespace
 
-train::PlainNetwork<float> read_onnx(const std::string& path,
-                                     OnnxOptions* options) {
-  return read_onnx(path, read_all(*open_byte_source(path), kMostOnnxBytes),
-                   options);
+network::PlainNetwork<float> read_onnx(const std::string& path,
+                                       OnnxOptions* options) {
+  return read_onnx(
+      path, files::read_all(*files::open_byte_source(path), kMostOnnxBytes),
+      options);
 }
 
-train::PlainNetwork<float> read_onnx(const std::string& name,
-                                     std::string_view bytes,
-                                     OnnxOptions* options) {
+network::PlainNetwork<float> read_onnx(const std::string& name,
+                                       std::string_view bytes,
+                                       OnnxOptions* options) {
   const onnx::ModelProto model = parse(name, bytes);
   ChainReader reader(name, model.graph());
-  train::PlainNetwork<float> network = reader.read();
+  network::PlainNetwork<float> network = reader.read();
   OnnxOptions found = read_options(name, model);
   found.input_scale = reader.input_scale();
   RADIR_CHECK(options != nullptr || found.input_scale == 1, UnsupportedError,

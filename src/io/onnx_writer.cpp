@@ -3,13 +3,15 @@
 #include "io/onnx_format.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
-#include "radir/io/atomic_file.h"
+#include "radir/files/atomic_file.h"
 #include "radir/io/onnx.h"
+#include "radir/network/plain_network.h"
+#include "radir/network/spec.h"
 
 namespace radir::io {
 namespace {
 
-using kernels::Pair;
+using network::Pair;
 
 void set_attribute(onnx::NodeProto& node, const char* name,
                    std::int64_t value) {
@@ -47,17 +49,17 @@ void set_type(onnx::ValueInfoProto& value, const std::string& name,
   }
 }
 
-bool needs_image(const kernels::LayerSpec& layer) {
-  return std::holds_alternative<kernels::Conv2d>(layer) ||
-         std::holds_alternative<kernels::MaxPool2d>(layer);
+bool needs_image(const network::LayerSpec& layer) {
+  return std::holds_alternative<network::Conv2d>(layer) ||
+         std::holds_alternative<network::MaxPool2d>(layer);
 }
 
 /// Whether the input has height and width. One of height and width 1 has when
 /// the first layer that minds needs them.
-bool starts_as_image(const train::NetworkSpec& network) {
+bool starts_as_image(const network::NetworkSpec& network) {
   if (network.input.height > 1 || network.input.width > 1) return true;
-  for (const kernels::LayerSpec& layer : network.layers) {
-    if (!std::holds_alternative<kernels::Relu>(layer)) {
+  for (const network::LayerSpec& layer : network.layers) {
+    if (!std::holds_alternative<network::Relu>(layer)) {
       return needs_image(layer);
     }
   }
@@ -67,17 +69,17 @@ bool starts_as_image(const train::NetworkSpec& network) {
 /// Appends nodes, each reading what the one before it gives.
 class ChainWriter {
  public:
-  ChainWriter(const train::PlainNetwork<float>& network,
+  ChainWriter(const network::PlainNetwork<float>& network,
               onnx::GraphProto& graph)
       : network_(network),
-        shapes_(kernels::layer_shapes(network.spec.input, network.spec.layers)),
+        shapes_(network::layer_shapes(network.spec.input, network.spec.layers)),
         graph_(graph),
         is_image_(starts_as_image(network.spec)) {}
 
   void write(float input_scale) {
     write_input();
     if (input_scale != 1) write_scale(input_scale);
-    for (const kernels::LayerSpec& layer : network_.spec.layers) {
+    for (const network::LayerSpec& layer : network_.spec.layers) {
       ++layer_;
       name_ = "layer" + std::to_string(layer_);
       RADIR_CHECK(is_image_ || !needs_image(layer), UnsupportedError,
@@ -92,24 +94,24 @@ class ChainWriter {
     write_output();
   }
 
-  void operator()(const kernels::Dense& layer) {
+  void operator()(const network::Dense& layer) {
     flatten_image();
     set_attribute(add_node("Gemm"), "transB", 1);
     add_weights(layer);
   }
-  void operator()(const kernels::Conv2d& layer) {
+  void operator()(const network::Conv2d& layer) {
     onnx::NodeProto& node = add_node("Conv");
     set_window(node, layer);
     set_attribute(node, "dilations", {layer.dilation.h, layer.dilation.w});
     set_attribute(node, "group", layer.groups);
     add_weights(layer);
   }
-  void operator()(const kernels::MaxPool2d& layer) {
+  void operator()(const network::MaxPool2d& layer) {
     set_window(add_node("MaxPool"), layer);
   }
-  void operator()(const kernels::Relu&) { add_node("Relu"); }
-  void operator()(const kernels::Flatten&) { add_flatten(name_); }
-  void operator()(const kernels::Select& layer) {
+  void operator()(const network::Relu&) { add_node("Relu"); }
+  void operator()(const network::Flatten&) { add_flatten(name_); }
+  void operator()(const network::Select& layer) {
     flatten_image();
     set_attribute(add_node("Gather"), "axis", 1);
     const auto count = static_cast<std::int64_t>(layer.indices.size());
@@ -118,7 +120,7 @@ class ChainWriter {
 
  private:
   void write_input() {
-    const kernels::Shape& shape = shapes_.front();
+    const network::Shape& shape = shapes_.front();
     const OnnxDims dims =
         is_image_ ? OnnxDims{shape.channels, shape.height, shape.width}
                   : OnnxDims{shape.channels};
@@ -165,8 +167,9 @@ class ChainWriter {
   void add_weights(const Layer& layer) {
     RADIR_CHECK(next_weights_ < network_.layers.size(), ArgumentError,
                 "write_onnx: there are no numbers for layer ", layer_, " (",
-                to_string(kernels::LayerSpec(layer)), ")");
-    const train::PlainLayer<float>& numbers = network_.layers[next_weights_++];
+                to_string(network::LayerSpec(layer)), ")");
+    const network::PlainLayer<float>& numbers =
+        network_.layers[next_weights_++];
     const OnnxDims dims = weight_dims(layer, shapes_[layer_ - 1]);
     add_numbers(".weight", dims, numbers.weight);
     if (layer.bias) {
@@ -218,8 +221,8 @@ class ChainWriter {
                 "more, but an ONNX file holds less than 2 GiB");
   }
 
-  const train::PlainNetwork<float>& network_;
-  const std::vector<kernels::Shape> shapes_;
+  const network::PlainNetwork<float>& network_;
+  const std::vector<network::Shape> shapes_;
   onnx::GraphProto& graph_;
   bool is_image_;          // of the last value
   std::string value_;      // what the next node reads
@@ -257,7 +260,7 @@ void describe(const OnnxOptions& options, onnx::ModelProto& model) {
 bool has_onnx() { return true; }
 
 void write_onnx(const std::string& path,
-                const train::PlainNetwork<float>& network,
+                const network::PlainNetwork<float>& network,
                 const OnnxOptions& options) {
   onnx::ModelProto model;
   model.set_ir_version(kOnnxIrVersion);
@@ -270,7 +273,7 @@ void write_onnx(const std::string& path,
   std::string bytes;
   RADIR_CHECK(model.SerializeToString(&bytes), UnsupportedError, path,
               ": the network takes more than the 2 GiB an ONNX file holds");
-  write_file(path, bytes);
+  files::write_file(path, bytes);
 }
 
 }  // namespace radir::io

@@ -7,11 +7,11 @@
 #include <optional>
 #include <utility>
 
-#include "io/json_object.h"
-#include "io/posix_file.h"
 #include "radir/core/error.h"
-#include "radir/io/atomic_file.h"
-#include "radir/io/byte_source.h"
+#include "radir/files/atomic_file.h"
+#include "radir/files/byte_source.h"
+#include "radir/files/json_object.h"
+#include "radir/files/posix_file.h"
 
 namespace radir::io {
 namespace {
@@ -35,7 +35,7 @@ void make_folder(const std::string& path) {
   RADIR_CHECK(!error, IoError, "cannot make the folder ", path, ": ",
               error.message(), "; choose another place");
   // "run/" names the same folder as "run", but lies in it.
-  sync_folder_of((fs::path(path) / "").parent_path().string());
+  files::sync_folder_of((fs::path(path) / "").parent_path().string());
 }
 
 /// "checkpoint-1" for the part 1, "checkpoint" for the whole run.
@@ -87,7 +87,7 @@ RunFolder::~RunFolder() {
 
 int RunFolder::take(const std::string& path) {
   const std::string name = (fs::path(path) / kLock).string();
-  const int lock = open_locked(name, name);
+  const int lock = files::open_locked(name, name);
   RADIR_CHECK(lock >= 0, IoError, path, ": another process is training here ",
               "(it holds ", name, "); wait for it or choose another folder");
   return lock;
@@ -146,20 +146,20 @@ bool RunFolder::is_finished() const { return exists(model_file()); }
 
 std::string RunFolder::config() const {
   std::string text =
-      read_all(*open_byte_source(config_file()), kMaxConfigBytes);
+      files::read_all(*files::open_byte_source(config_file()), kMaxConfigBytes);
   check_config(config_file(), text);
   return text;
 }
 
 void RunFolder::write_config(const std::string& text) {
   config_ = text;
-  write_file(config_file(), config_);
+  files::write_file(config_file(), config_);
 }
 
 void RunFolder::restore() const {
   if (!exists(path_)) make_folder(path_);
   if (!config_.empty() && !exists(config_file())) {
-    write_file(config_file(), config_);
+    files::write_file(config_file(), config_);
   }
 }
 
@@ -202,8 +202,9 @@ void RunFolder::discard_if_nothing_done() const {
 }
 
 void check_config(const std::string& name, std::string_view text) {
-  const auto json = parse_json<JsonObject::Json>(name, text, JsonLimits());
-  JsonObject(json, name);
+  const auto json = files::parse_json<files::JsonObject::Json>(
+      name, text, files::JsonLimits());
+  files::JsonObject(json, name);
 }
 
 }  // namespace radir::io

@@ -11,12 +11,12 @@
 #include <cstring>
 #include <limits>
 
-#include "io/json_object.h"
-#include "io/row_reader.h"
 #include "io/safetensors_format.h"
-#include "io/system_error.h"
 #include "radir/core/error.h"
-#include "radir/io/nearest_name.h"
+#include "radir/core/nearest_name.h"
+#include "radir/files/json_object.h"
+#include "radir/files/system_error.h"
+#include "radir/files/utf8.h"
 #include "radir/io/safetensors.h"
 
 namespace radir::io {
@@ -27,12 +27,12 @@ using Json = nlohmann::json;
 constexpr std::size_t kMostDimensions = 32;
 // The header holds objects of objects of arrays, nothing deeper, and as many
 // tensors as it likes.
-constexpr JsonLimits kHeaderLimits = {3,
-                                      std::numeric_limits<std::size_t>::max()};
+constexpr files::JsonLimits kHeaderLimits = {
+    3, std::numeric_limits<std::size_t>::max()};
 
 std::string_view map_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw_file_error("open", path, errno);
+  if (descriptor < 0) files::throw_file_error("open", path, errno);
   struct stat status;
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
@@ -46,7 +46,7 @@ std::string_view map_file(const std::string& path) {
                 : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   const int error = errno;
   ::close(descriptor);
-  if (bytes == MAP_FAILED) throw_file_error("map", path, error);
+  if (bytes == MAP_FAILED) files::throw_file_error("map", path, error);
   return {static_cast<const char*>(bytes), size};
 }
 
@@ -85,7 +85,7 @@ std::map<std::string, std::string> read_metadata(const std::string& file,
   std::map<std::string, std::string> metadata;
   for (const auto& [key, value] : entries.items()) {
     RADIR_CHECK(value.is_string(), IoError, file, ": the metadata ",
-                excerpt(key), " must be a text");
+                files::excerpt(key), " must be a text");
     metadata.emplace(key, value.get<std::string>());
   }
   return metadata;
@@ -96,7 +96,7 @@ class TensorEntry {
  public:
   TensorEntry(const std::string& file, const std::string& name,
               const Json& entry)
-      : where_(file + ": tensor " + excerpt(name)), entry_(entry) {
+      : where_(file + ": tensor " + files::excerpt(name)), entry_(entry) {
     RADIR_CHECK(entry.is_object() && entry.size() == 3 &&
                     entry.contains("dtype") && entry.contains("shape") &&
                     entry.contains("data_offsets"),
@@ -127,7 +127,7 @@ class TensorEntry {
     }
     detail::throw_error<IoError>(
         where_, " has the dtype ",
-        text.is_string() ? excerpt(text.get_ref<const std::string&>())
+        text.is_string() ? files::excerpt(text.get_ref<const std::string&>())
                          : "(not a text)",
         "; F64, F32, I64, I32 and U8 can be read");
   }
@@ -256,7 +256,7 @@ void SafetensorsFile::read(std::string_view bytes) {
   const std::string_view header = cut_header(name_, bytes);
   const std::string_view data = bytes.substr(kLengthBytes + header.size());
   const Json entries =
-      parse_json<Json>(name_ + ": the header", header, kHeaderLimits);
+      files::parse_json<Json>(name_ + ": the header", header, kHeaderLimits);
   for (const auto& [key, entry] : entries.items()) {
     if (key == kMetadataKey) {
       metadata_ = read_metadata(name_, entry);

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "io/safetensors_format.h"
-#include "io/utf8.h"
 #include "radir/core/error.h"
-#include "radir/io/atomic_file.h"
+#include "radir/files/atomic_file.h"
+#include "radir/files/utf8.h"
 #include "radir/io/safetensors.h"
 
 namespace radir::io {
@@ -49,9 +49,10 @@ uLong add_to_crc(uLong crc, std::string_view bytes) {
 
 void SafetensorsWriter::set_metadata(const std::string& key,
                                      std::string value) {
-  RADIR_CHECK(key != kChecksumKey && is_utf8(key) && is_utf8(value),
-              ArgumentError, "SafetensorsWriter: the metadata \"", key,
-              "\" is reserved or not UTF-8");
+  RADIR_CHECK(
+      key != kChecksumKey && files::is_utf8(key) && files::is_utf8(value),
+      ArgumentError, "SafetensorsWriter: the metadata \"", key,
+      "\" is reserved or not UTF-8");
   const bool is_new = metadata_.emplace(key, std::move(value)).second;
   RADIR_CHECK(is_new, ArgumentError, "SafetensorsWriter: the metadata \"", key,
               "\" is set already");
@@ -60,7 +61,7 @@ void SafetensorsWriter::set_metadata(const std::string& key,
 void SafetensorsWriter::add_bytes(const std::string& name, Dtype dtype,
                                   std::vector<std::int64_t> shape,
                                   const void* data) {
-  RADIR_CHECK(name != kMetadataKey && is_utf8(name), ArgumentError,
+  RADIR_CHECK(name != kMetadataKey && files::is_utf8(name), ArgumentError,
               "SafetensorsWriter: the tensor name \"", name,
               "\" is reserved or not UTF-8");
   std::size_t bytes = size_of(dtype);
@@ -111,7 +112,7 @@ std::string SafetensorsWriter::prefix() const {
 }
 
 void SafetensorsWriter::write(const std::string& path) const {
-  AtomicFile file(path);
+  files::AtomicFile file(path);
   file.write(prefix());
   for (const NamedTensor* tensor : in_file_order(tensors_)) {
     file.write(tensor->second.bytes);

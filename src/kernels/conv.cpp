@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/layer.h"
+#include "radir/network/spec.h"
 
 namespace radir::kernels {
 namespace {
@@ -13,8 +14,8 @@ namespace {
 template <typename T>
 class DirectConvLayer final : public WeightLayer<T> {
  public:
-  DirectConvLayer(const LayerContext<T>& context, const Shape& input,
-                  const Shape& output, const Conv2d& spec)
+  DirectConvLayer(const LayerContext<T>& context, const network::Shape& input,
+                  const network::Shape& output, const network::Conv2d& spec)
       : WeightLayer<T>(context, input, output,
                        {spec.outputs * input.channels / spec.groups *
                             spec.kernel.h * spec.kernel.w,
@@ -96,7 +97,7 @@ class DirectConvLayer final : public WeightLayer<T> {
 
   // An output row, or an output pixel, is a run.
   std::int64_t runs() const {
-    const Shape& output = this->output();
+    const network::Shape& output = this->output();
     return whole_rows_ ? output.height : output.height * output.width;
   }
   std::int64_t run(std::int64_t stride) const {
@@ -128,7 +129,7 @@ class DirectConvLayer final : public WeightLayer<T> {
   // Copies each row of the image into, or out of, the frame of zeros.
   template <typename Copy>
   void for_each_row(const Copy& copy) const {
-    const Shape& input = this->input();
+    const network::Shape& input = this->input();
     const std::int64_t length = input.width * this->stride();
     for (std::int64_t c = 0; c < input.channels; ++c) {
       for (std::int64_t y = 0; y < input.height; ++y) {
@@ -219,8 +220,8 @@ class DirectConvLayer final : public WeightLayer<T> {
     }
   }
 
-  Conv2d spec_;
-  Shape padded_;
+  network::Conv2d spec_;
+  network::Shape padded_;
   std::int64_t group_inputs_;
   std::int64_t group_outputs_;
   std::int64_t positions_;
@@ -236,8 +237,8 @@ class DirectConvLayer final : public WeightLayer<T> {
 // Whether Winograd's algorithm is faster: 64 multiplications per tile and pair
 // of channels, and transforms worth about 500 per tile and channel (measured),
 // against all of the direct sum.
-bool winograd_pays(const Shape& input, const Shape& output,
-                   const Conv2d& spec) {
+bool winograd_pays(const network::Shape& input, const network::Shape& output,
+                   const network::Conv2d& spec) {
   const std::int64_t kernel = spec.kernel.h;
   if (spec.kernel.w != kernel || (kernel != 3 && kernel != 5)) return false;
   if (spec.stride.h != 1 || spec.stride.w != 1 || spec.groups != 1 ||
@@ -259,18 +260,23 @@ bool winograd_pays(const Shape& input, const Shape& output,
 }  // namespace
 
 template <typename T>
-LayerPointer<T> make_conv(const LayerContext<T>& context, const Shape& input,
-                          const Shape& output, const Conv2d& spec) {
+LayerPointer<T> make_conv(const LayerContext<T>& context,
+                          const network::Shape& input,
+                          const network::Shape& output,
+                          const network::Conv2d& spec) {
   if (winograd_pays(input, output, spec)) {
     return make_winograd<T>(context, input, output, spec);
   }
   return std::make_unique<DirectConvLayer<T>>(context, input, output, spec);
 }
 
-template LayerPointer<float> make_conv(const LayerContext<float>&, const Shape&,
-                                       const Shape&, const Conv2d&);
+template LayerPointer<float> make_conv(const LayerContext<float>&,
+                                       const network::Shape&,
+                                       const network::Shape&,
+                                       const network::Conv2d&);
 template LayerPointer<double> make_conv(const LayerContext<double>&,
-                                        const Shape&, const Shape&,
-                                        const Conv2d&);
+                                        const network::Shape&,
+                                        const network::Shape&,
+                                        const network::Conv2d&);
 
 }  // namespace radir::kernels

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/layer.h"
+#include "radir/network/spec.h"
 
 namespace radir::kernels {
 namespace {
@@ -11,8 +12,8 @@ constexpr std::int64_t kTaskRows = 48;
 template <typename T>
 class DenseLayer final : public WeightLayer<T> {
  public:
-  DenseLayer(const LayerContext<T>& context, const Shape& input,
-             const Dense& spec)
+  DenseLayer(const LayerContext<T>& context, const network::Shape& input,
+             const network::Dense& spec)
       : WeightLayer<T>(
             context, input, {spec.outputs, 1, 1},
             {spec.outputs * input.size(), spec.bias ? spec.outputs : 0}),
@@ -158,14 +159,17 @@ class DenseLayer final : public WeightLayer<T> {
 }  // namespace
 
 template <typename T>
-LayerPointer<T> make_dense(const LayerContext<T>& context, const Shape& input,
-                           const Dense& spec) {
+LayerPointer<T> make_dense(const LayerContext<T>& context,
+                           const network::Shape& input,
+                           const network::Dense& spec) {
   return std::make_unique<DenseLayer<T>>(context, input, spec);
 }
 
 template LayerPointer<float> make_dense(const LayerContext<float>&,
-                                        const Shape&, const Dense&);
+                                        const network::Shape&,
+                                        const network::Dense&);
 template LayerPointer<double> make_dense(const LayerContext<double>&,
-                                         const Shape&, const Dense&);
+                                         const network::Shape&,
+                                         const network::Dense&);
 
 }  // namespace radir::kernels

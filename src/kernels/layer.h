@@ -10,6 +10,7 @@
 #include "kernels/lanes_isa.h"
 #include "kernels/winograd_isa.h"
 #include "radir/kernels/network.h"
+#include "radir/network/spec.h"
 
 // The layers of a Network. Private to the kernels.
 
@@ -64,12 +65,13 @@ struct LayerData {
 template <typename T>
 class Layer {
  public:
-  Layer(const LayerContext<T>& context, const Shape& input, const Shape& output)
+  Layer(const LayerContext<T>& context, const network::Shape& input,
+        const network::Shape& output)
       : context_(context), input_(input), output_(output) {}
   virtual ~Layer() = default;
 
-  const Shape& input() const { return input_; }
-  const Shape& output() const { return output_; }
+  const network::Shape& input() const { return input_; }
+  const network::Shape& output() const { return output_; }
   virtual WeightSize weight_size() const { return {}; }
 
   /// Takes over a ReLU that follows; false if this layer cannot.
@@ -96,8 +98,8 @@ class Layer {
 
  private:
   LayerContext<T> context_;
-  Shape input_;
-  Shape output_;
+  network::Shape input_;
+  network::Shape output_;
   std::int64_t batch_ = 0;
   std::int64_t stride_ = 0;
 };
@@ -106,8 +108,8 @@ class Layer {
 template <typename T>
 class WeightLayer : public Layer<T> {
  public:
-  WeightLayer(const LayerContext<T>& context, const Shape& input,
-              const Shape& output, const WeightSize& size)
+  WeightLayer(const LayerContext<T>& context, const network::Shape& input,
+              const network::Shape& output, const WeightSize& size)
       : Layer<T>(context, input, output), size_(size) {}
 
   WeightSize weight_size() const final { return size_; }
@@ -124,7 +126,7 @@ class WeightLayer : public Layer<T> {
   /// `first` on: through the ReLU unless handed over, and the bias's gradient.
   void finish_output_gradient(const LayerData<T>& data, std::int64_t first,
                               std::int64_t channels) const {
-    const Shape& shape = this->output();
+    const network::Shape& shape = this->output();
     const std::int64_t count = shape.height * shape.width * this->stride();
     T* const gradient = data.output_gradient + first * count;
     const LanesTable<T>& lanes = this->tables().lanes;
@@ -148,24 +150,28 @@ using LayerPointer = std::unique_ptr<Layer<T>>;
 
 /// Shapes are those of layer_shapes(), which has checked them.
 template <typename T>
-LayerPointer<T> make_dense(const LayerContext<T>&, const Shape& input,
-                           const Dense&);
+LayerPointer<T> make_dense(const LayerContext<T>&, const network::Shape& input,
+                           const network::Dense&);
 template <typename T>
-LayerPointer<T> make_conv(const LayerContext<T>&, const Shape& input,
-                          const Shape& output, const Conv2d&);
+LayerPointer<T> make_conv(const LayerContext<T>&, const network::Shape& input,
+                          const network::Shape& output, const network::Conv2d&);
 template <typename T>
-LayerPointer<T> make_pool(const LayerContext<T>&, const Shape& input,
-                          const Shape& output, const MaxPool2d&);
+LayerPointer<T> make_pool(const LayerContext<T>&, const network::Shape& input,
+                          const network::Shape& output,
+                          const network::MaxPool2d&);
 template <typename T>
-LayerPointer<T> make_relu(const LayerContext<T>&, const Shape& shape);
+LayerPointer<T> make_relu(const LayerContext<T>&, const network::Shape& shape);
 
 template <typename T>
-LayerPointer<T> make_select(const LayerContext<T>&, const Shape& input,
-                            const Shape& output, const Select&);
+LayerPointer<T> make_select(const LayerContext<T>&, const network::Shape& input,
+                            const network::Shape& output,
+                            const network::Select&);
 
 /// For a convolution of kernel 3x3 or 5x5, stride and dilation 1, one group.
 template <typename T>
-LayerPointer<T> make_winograd(const LayerContext<T>&, const Shape& input,
-                              const Shape& output, const Conv2d&);
+LayerPointer<T> make_winograd(const LayerContext<T>&,
+                              const network::Shape& input,
+                              const network::Shape& output,
+                              const network::Conv2d&);
 
 }  // namespace radir::kernels

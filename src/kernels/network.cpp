@@ -50,23 +50,23 @@ NetworkTables<double> tables_of(Isa isa) {
 template <typename T>
 struct MakeLayer {
   const LayerContext<T>& context;
-  const Shape& input;
-  const Shape& output;
+  const network::Shape& input;
+  const network::Shape& output;
 
-  LayerPointer<T> operator()(const Dense& spec) const {
+  LayerPointer<T> operator()(const network::Dense& spec) const {
     return make_dense<T>(context, input, spec);
   }
-  LayerPointer<T> operator()(const Conv2d& spec) const {
+  LayerPointer<T> operator()(const network::Conv2d& spec) const {
     return make_conv<T>(context, input, output, spec);
   }
-  LayerPointer<T> operator()(const MaxPool2d& spec) const {
+  LayerPointer<T> operator()(const network::MaxPool2d& spec) const {
     return make_pool<T>(context, input, output, spec);
   }
-  LayerPointer<T> operator()(Relu) const {
+  LayerPointer<T> operator()(network::Relu) const {
     return make_relu<T>(context, input);
   }
-  LayerPointer<T> operator()(Flatten) const { return nullptr; }
-  LayerPointer<T> operator()(const Select& spec) const {
+  LayerPointer<T> operator()(network::Flatten) const { return nullptr; }
+  LayerPointer<T> operator()(const network::Select& spec) const {
     return make_select<T>(context, input, output, spec);
   }
 };
@@ -75,7 +75,7 @@ struct MakeLayer {
 
 template <typename T>
 struct Network<T>::Plan {
-  explicit Plan(const Shape& input, const NetworkOptions& options)
+  explicit Plan(const network::Shape& input, const NetworkOptions& options)
       : context{tables_of<T>(options.isa), options.pool, options.max_batch,
                 options.gradients},
         input_shape(input),
@@ -85,14 +85,14 @@ struct Network<T>::Plan {
                 options.max_batch);
   }
 
-  AlignedBuffer<T> buffer(const Shape& shape) const {
+  AlignedBuffer<T> buffer(const network::Shape& shape) const {
     return AlignedBuffer<T>(shape.size() * context.max_stride());
   }
 
-  void add(const LayerSpec& spec, const Shape& output) {
-    const Shape input = std::exchange(output_shape, output);
-    if (std::holds_alternative<Flatten>(spec)) return;
-    if (std::holds_alternative<Relu>(spec) && !layers.empty() &&
+  void add(const network::LayerSpec& spec, const network::Shape& output) {
+    const network::Shape input = std::exchange(output_shape, output);
+    if (std::holds_alternative<network::Flatten>(spec)) return;
+    if (std::holds_alternative<network::Relu>(spec) && !layers.empty() &&
         layers.back()->fuse_relu()) {
       return;
     }
@@ -119,8 +119,8 @@ struct Network<T>::Plan {
   }
 
   LayerContext<T> context;
-  Shape input_shape;
-  Shape output_shape;
+  network::Shape input_shape;
+  network::Shape output_shape;
   std::vector<LayerPointer<T>> layers;
   std::vector<WeightSize> weight_sizes;
   std::size_t first_weights = 0;  // the layer where the backward pass ends
@@ -132,14 +132,16 @@ struct Network<T>::Plan {
 };
 
 template <typename T>
-Network<T>::Network(const Shape& input, const std::vector<LayerSpec>& layers,
+Network<T>::Network(const network::Shape& input,
+                    const std::vector<network::LayerSpec>& layers,
                     const NetworkOptions& options)
     : plan_(new Plan(input, options)) {
   RADIR_CHECK(options.isa <= active_isa(), ArgumentError,
               "Network: instruction set ", to_string(options.isa),
               " is not available; the best one here is ",
               to_string(active_isa()));
-  const std::vector<Shape> shapes = layer_shapes(input, layers);
+  const std::vector<network::Shape> shapes =
+      network::layer_shapes(input, layers);
   plan_->activations.push_back(plan_->buffer(input));
   for (std::size_t i = 0; i < layers.size(); ++i) {
     plan_->add(layers[i], shapes[i + 1]);
@@ -155,12 +157,12 @@ template <typename T>
 Network<T>& Network<T>::operator=(Network&&) noexcept = default;
 
 template <typename T>
-Shape Network<T>::input_shape() const {
+network::Shape Network<T>::input_shape() const {
   return plan_->input_shape;
 }
 
 template <typename T>
-Shape Network<T>::output_shape() const {
+network::Shape Network<T>::output_shape() const {
   return plan_->output_shape;
 }
 
@@ -285,9 +287,9 @@ constexpr std::int64_t kBlockRows = 128;
 }  // namespace
 
 template <typename T>
-SampledPrediction<T>::SampledPrediction(const Shape& input,
-                                        const std::vector<LayerSpec>& layers,
-                                        NetworkOptions options)
+SampledPrediction<T>::SampledPrediction(
+    const network::Shape& input, const std::vector<network::LayerSpec>& layers,
+    NetworkOptions options)
     : pool_(options.pool),
       block_(options.max_batch > 0 ? options.max_batch : kBlockRows) {
   options.max_batch = block_;

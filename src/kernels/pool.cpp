@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/layer.h"
+#include "radir/network/spec.h"
 
 namespace radir::kernels {
 namespace {
@@ -8,8 +9,8 @@ namespace {
 template <typename T>
 class MaxPoolLayer final : public Layer<T> {
  public:
-  MaxPoolLayer(const LayerContext<T>& context, const Shape& input,
-               const Shape& output, const MaxPool2d& spec)
+  MaxPoolLayer(const LayerContext<T>& context, const network::Shape& input,
+               const network::Shape& output, const network::MaxPool2d& spec)
       : Layer<T>(context, input, output),
         spec_(spec),
         winners_(output.size() * context.max_stride()) {}
@@ -38,8 +39,8 @@ class MaxPoolLayer final : public Layer<T> {
   }
 
   PoolPlane<T> plane(T* input, T* output, std::int64_t channel) {
-    const Shape& in = this->input();
-    const Shape& out = this->output();
+    const network::Shape& in = this->input();
+    const network::Shape& out = this->output();
     const std::int64_t first = channel * out.height * out.width;
     PoolPlane<T> p;
     p.input = input + channel * in.height * in.width * this->stride();
@@ -59,14 +60,14 @@ class MaxPoolLayer final : public Layer<T> {
     return p;
   }
 
-  MaxPool2d spec_;
+  network::MaxPool2d spec_;
   AlignedBuffer<T> winners_;
 };
 
 template <typename T>
 class ReluLayer final : public Layer<T> {
  public:
-  ReluLayer(const LayerContext<T>& context, const Shape& shape)
+  ReluLayer(const LayerContext<T>& context, const network::Shape& shape)
       : Layer<T>(context, shape, shape) {}
 
   void forward(const LayerData<T>& data) override {
@@ -87,7 +88,7 @@ class ReluLayer final : public Layer<T> {
  private:
   template <typename Body>
   void for_each_channel(const Body& body) {
-    const Shape& shape = this->input();
+    const network::Shape& shape = this->input();
     const std::int64_t count = shape.height * shape.width * this->stride();
     run_tasks(this->context(), shape.channels, shape.channels * count * 2,
               [&](std::int64_t c) { body(c * count, count); });
@@ -97,24 +98,30 @@ class ReluLayer final : public Layer<T> {
 }  // namespace
 
 template <typename T>
-LayerPointer<T> make_pool(const LayerContext<T>& context, const Shape& input,
-                          const Shape& output, const MaxPool2d& spec) {
+LayerPointer<T> make_pool(const LayerContext<T>& context,
+                          const network::Shape& input,
+                          const network::Shape& output,
+                          const network::MaxPool2d& spec) {
   return std::make_unique<MaxPoolLayer<T>>(context, input, output, spec);
 }
 
 template <typename T>
-LayerPointer<T> make_relu(const LayerContext<T>& context, const Shape& shape) {
+LayerPointer<T> make_relu(const LayerContext<T>& context,
+                          const network::Shape& shape) {
   return std::make_unique<ReluLayer<T>>(context, shape);
 }
 
-template LayerPointer<float> make_pool(const LayerContext<float>&, const Shape&,
-                                       const Shape&, const MaxPool2d&);
+template LayerPointer<float> make_pool(const LayerContext<float>&,
+                                       const network::Shape&,
+                                       const network::Shape&,
+                                       const network::MaxPool2d&);
 template LayerPointer<double> make_pool(const LayerContext<double>&,
-                                        const Shape&, const Shape&,
-                                        const MaxPool2d&);
+                                        const network::Shape&,
+                                        const network::Shape&,
+                                        const network::MaxPool2d&);
 template LayerPointer<float> make_relu(const LayerContext<float>&,
-                                       const Shape&);
+                                       const network::Shape&);
 template LayerPointer<double> make_relu(const LayerContext<double>&,
-                                        const Shape&);
+                                        const network::Shape&);
 
 }  // namespace radir::kernels

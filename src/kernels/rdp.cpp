@@ -36,7 +36,7 @@ RdpTables<double> rdp_tables() {
 #undef RADIR_SELECT
 
 void check_layout(const RdpLayout& layout) {
-  const WeightShape& shape = layout.shape;
+  const network::WeightShape& shape = layout.shape;
   const std::int64_t extents[] = {shape.groups, shape.out, shape.in,
                                   shape.kernel};
   double size = 1;

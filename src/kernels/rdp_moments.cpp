@@ -3,6 +3,7 @@
 #include "kernels/rdp_state.h"
 #include "radir/math/double_grouping.h"
 #include "radir/math/radius.h"
+#include "radir/network/weight_shape.h"
 
 namespace radir::kernels {
 namespace {
@@ -34,18 +35,19 @@ struct GroupLaw {
 };
 
 /// Which group of a side an element of the weight belongs to.
-std::int64_t row_of(const WeightShape& shape, std::int64_t element) {
+std::int64_t row_of(const network::WeightShape& shape, std::int64_t element) {
   return element / shape.row_length();
 }
-std::int64_t column_of(const WeightShape& shape, std::int64_t element) {
+std::int64_t column_of(const network::WeightShape& shape,
+                       std::int64_t element) {
   const std::int64_t group = row_of(shape, element) / shape.out;
   return group * shape.in + element % shape.row_length() / shape.kernel;
 }
-using GroupOf = std::int64_t (*)(const WeightShape&, std::int64_t);
+using GroupOf = std::int64_t (*)(const network::WeightShape&, std::int64_t);
 
 template <typename T>
-std::vector<GroupLaw> group_laws(const WeightShape& shape, GroupOf group_of,
-                                 const SideState<T>& side,
+std::vector<GroupLaw> group_laws(const network::WeightShape& shape,
+                                 GroupOf group_of, const SideState<T>& side,
                                  const RdpSide<const T>& parameters) {
   LogNormalLaw<double> global = {0, 0};
   if (side.layout.global_radius) global = factors_law(parameters.global, 0);
@@ -95,7 +97,7 @@ template <typename T>
 void RdpKernel<T>::moments(const RdpSides<const T>& parameters, T* mean,
                            T* variance) {
   RdpState<T>& state = *state_;
-  const WeightShape& shape = state.layout.shape;
+  const network::WeightShape& shape = state.layout.shape;
   check_arrays("RdpKernel::moments", "parameters", state, parameters);
   std::vector<Moments<double>> weight(static_cast<std::size_t>(shape.size()),
                                       {1, 0});
@@ -135,7 +137,7 @@ template <typename T>
 void RdpKernel<T>::point(const RdpSides<const T>& parameters, PointWeight kind,
                          T* weight) {
   RdpState<T>& state = *state_;
-  const WeightShape& shape = state.layout.shape;
+  const network::WeightShape& shape = state.layout.shape;
   check_arrays("RdpKernel::point", "parameters", state, parameters);
   RADIR_CHECK(weight != nullptr, ArgumentError,
               "RdpKernel::point: the weight is null");

@@ -9,6 +9,7 @@
 #include "kernels/rdp_isa.h"
 #include "radir/core/error.h"
 #include "radir/kernels/rdp.h"
+#include "radir/network/weight_shape.h"
 
 // The memory of RdpKernel and how its work is cut. Private to rdp*.cpp.
 
@@ -183,11 +184,11 @@ class ColumnState {
   static constexpr int kQuantities = 3;
 
   /// Positions per channel group.
-  static std::int64_t group_positions(const WeightShape& shape) {
+  static std::int64_t group_positions(const network::WeightShape& shape) {
     return round_up(shape.row_length(), kWidestLanes<T>);
   }
 
-  ColumnState(const WeightShape& shape, std::int64_t slots)
+  ColumnState(const network::WeightShape& shape, std::int64_t slots)
       : shape_(shape),
         positions_(group_positions(shape)),
         slots_(slots),
@@ -254,7 +255,7 @@ class ColumnState {
     }
   }
 
-  WeightShape shape_;
+  network::WeightShape shape_;
   std::int64_t positions_;
   std::int64_t slots_;
   ArrayPool<T> arrays_;
@@ -279,7 +280,7 @@ struct RdpState {
         blocks(layout.shape.rows(),
                layout.column ? layout.shape.out : layout.shape.rows(),
                row_length, ColumnState<T>::group_positions(layout.shape)) {
-    const WeightShape& shape = layout.shape;
+    const network::WeightShape& shape = layout.shape;
     const std::int64_t rows = layout.row ? shape.rows() : 0;
     const std::int64_t columns = layout.column ? shape.columns() : 0;
     radius_noise.resize(static_cast<std::size_t>(rows + columns + 2));

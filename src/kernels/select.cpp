@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/layer.h"
+#include "radir/network/spec.h"
 
 namespace radir::kernels {
 namespace {
@@ -8,8 +9,8 @@ namespace {
 template <typename T>
 class SelectLayer final : public Layer<T> {
  public:
-  SelectLayer(const LayerContext<T>& context, const Shape& input,
-              const Shape& output, const Select& spec)
+  SelectLayer(const LayerContext<T>& context, const network::Shape& input,
+              const network::Shape& output, const network::Select& spec)
       : Layer<T>(context, input, output), indices_(spec.indices) {}
 
   void forward(const LayerData<T>& data) override {
@@ -38,16 +39,20 @@ class SelectLayer final : public Layer<T> {
 }  // namespace
 
 template <typename T>
-LayerPointer<T> make_select(const LayerContext<T>& context, const Shape& input,
-                            const Shape& output, const Select& spec) {
+LayerPointer<T> make_select(const LayerContext<T>& context,
+                            const network::Shape& input,
+                            const network::Shape& output,
+                            const network::Select& spec) {
   return std::make_unique<SelectLayer<T>>(context, input, output, spec);
 }
 
 template LayerPointer<float> make_select(const LayerContext<float>&,
-                                         const Shape&, const Shape&,
-                                         const Select&);
+                                         const network::Shape&,
+                                         const network::Shape&,
+                                         const network::Select&);
 template LayerPointer<double> make_select(const LayerContext<double>&,
-                                          const Shape&, const Shape&,
-                                          const Select&);
+                                          const network::Shape&,
+                                          const network::Shape&,
+                                          const network::Select&);
 
 }  // namespace radir::kernels

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/layer.h"
+#include "radir/network/spec.h"
 
 namespace radir::kernels {
 namespace {
@@ -15,8 +16,8 @@ constexpr std::int64_t kTaskKernels = 64;
 template <typename T>
 class WinogradLayer final : public WeightLayer<T> {
  public:
-  WinogradLayer(const LayerContext<T>& context, const Shape& input,
-                const Shape& output, const Conv2d& spec)
+  WinogradLayer(const LayerContext<T>& context, const network::Shape& input,
+                const network::Shape& output, const network::Conv2d& spec)
       : WeightLayer<T>(
             context, input, output,
             {spec.outputs * input.channels * spec.kernel.h * spec.kernel.w,
@@ -125,7 +126,7 @@ class WinogradLayer final : public WeightLayer<T> {
   std::int64_t output_frequency() const {
     return this->output().channels * row_stride();
   }
-  std::int64_t transform_work(const Shape& shape) const {
+  std::int64_t transform_work(const network::Shape& shape) const {
     constexpr std::int64_t kOperationsPerTile = 500;
     return shape.channels * columns() * kOperationsPerTile;
   }
@@ -134,7 +135,7 @@ class WinogradLayer final : public WeightLayer<T> {
   }
 
   // The pixels are only written by the gather functions.
-  WinogradPlane<T> plane(const Shape& shape, const T* pixels,
+  WinogradPlane<T> plane(const network::Shape& shape, const T* pixels,
                          std::int64_t channel) const {
     WinogradPlane<T> p;
     p.pixels = const_cast<T*>(pixels) +
@@ -264,7 +265,7 @@ class WinogradLayer final : public WeightLayer<T> {
   }
 
   std::int64_t kernel_;
-  Pair padding_;
+  network::Pair padding_;
   std::int64_t kernels_;
   std::int64_t kernel_stride_;
   std::int64_t tiles_h_;
@@ -285,16 +286,19 @@ class WinogradLayer final : public WeightLayer<T> {
 
 template <typename T>
 LayerPointer<T> make_winograd(const LayerContext<T>& context,
-                              const Shape& input, const Shape& output,
-                              const Conv2d& spec) {
+                              const network::Shape& input,
+                              const network::Shape& output,
+                              const network::Conv2d& spec) {
   return std::make_unique<WinogradLayer<T>>(context, input, output, spec);
 }
 
 template LayerPointer<float> make_winograd(const LayerContext<float>&,
-                                           const Shape&, const Shape&,
-                                           const Conv2d&);
+                                           const network::Shape&,
+                                           const network::Shape&,
+                                           const network::Conv2d&);
 template LayerPointer<double> make_winograd(const LayerContext<double>&,
-                                            const Shape&, const Shape&,
-                                            const Conv2d&);
+                                            const network::Shape&,
+                                            const network::Shape&,
+                                            const network::Conv2d&);
 
 }  // namespace radir::kernels

@@ -5,12 +5,15 @@
 #include <sstream>
 
 #include "radir/kernels/gaussian.h"
+#include "radir/kernels/philox.h"
 #include "radir/kernels/random.h"
+#include "radir/kernels/rdp.h"
+#include "radir/network/weight_shape.h"
 
 namespace radir::posterior {
 
 template <typename T>
-WeightPosterior<T>::Gaussian::Gaussian(const kernels::WeightShape& shape,
+WeightPosterior<T>::Gaussian::Gaussian(const network::WeightShape& shape,
                                        const Options& options)
     : Impl(shape, options),
       loc_(this->add_block("loc", Extent::Weight)),
@@ -116,7 +119,7 @@ void WeightPosterior<T>::Gaussian::point(const Arrays<const T>& parameters,
 template <typename T>
 UnitScores WeightPosterior<T>::Gaussian::unit_scores(
     const Arrays<const T>& parameters) {
-  const kernels::WeightShape& shape = this->shape_;
+  const network::WeightShape& shape = this->shape_;
   UnitScores scores;
   scores.rows.resize(static_cast<std::size_t>(shape.rows()));
   scores.columns.resize(static_cast<std::size_t>(shape.columns()));

@@ -3,6 +3,9 @@
 #include <optional>
 
 #include "posterior/weight_posterior_impl.h"
+#include "radir/kernels/philox.h"
+#include "radir/kernels/rdp.h"
+#include "radir/network/weight_shape.h"
 
 namespace radir::posterior {
 
@@ -10,7 +13,7 @@ namespace radir::posterior {
 template <typename T>
 class WeightPosterior<T>::Gaussian final : public WeightPosterior<T>::Impl {
  public:
-  Gaussian(const kernels::WeightShape& shape, const Options& options);
+  Gaussian(const network::WeightShape& shape, const Options& options);
 
   std::string describe() const override;
   void initialize(const kernels::RandomStream& stream,

@@ -4,9 +4,14 @@
 #include <limits>
 #include <sstream>
 
+#include "radir/kernels/philox.h"
+#include "radir/kernels/radius_factors.h"
 #include "radir/kernels/random.h"
+#include "radir/kernels/rdp.h"
+#include "radir/kernels/rdp_parameters.h"
 #include "radir/math/radius.h"
 #include "radir/math/vmf.h"
+#include "radir/network/weight_shape.h"
 
 namespace radir::posterior {
 namespace {
@@ -14,7 +19,7 @@ namespace {
 /// Number of arrays of a radius factor pair (kernels::RadiusFactors).
 constexpr std::size_t kFactorArrays = 4;
 
-kernels::RdpLayout layout(const kernels::WeightShape& shape,
+kernels::RdpLayout layout(const network::WeightShape& shape,
                           const Options& options) {
   const kernels::RdpSideLayout side{!options.concentration_per_group,
                                     options.global_scale.has_value()};
@@ -51,7 +56,7 @@ kernels::RadiusFactors<P> factors(const Arrays<P>& arrays, std::size_t first) {
 /// For each kept group, the length of the kept part of its direction relative
 /// to the whole.
 template <typename T>
-std::vector<double> kept_shares(const kernels::WeightShape& shape, bool by_row,
+std::vector<double> kept_shares(const network::WeightShape& shape, bool by_row,
                                 const KeptUnits& kept, const T* direction) {
   std::vector<double> whole(
       static_cast<std::size_t>(by_row ? shape.rows() : shape.columns()));
@@ -102,7 +107,7 @@ double concentration_of_product(double length, double product) {
 
 template <typename T>
 WeightPosterior<T>::RadialDirectional::RadialDirectional(
-    const kernels::WeightShape& shape, const Options& options)
+    const network::WeightShape& shape, const Options& options)
     : Impl(shape, options), kernel_(layout(shape, options)) {
   if (options.grouping != Grouping::Column) {
     row_ = add_side(true);
@@ -116,7 +121,7 @@ template <typename T>
 auto WeightPosterior<T>::RadialDirectional::add_side(bool is_row)
     -> SideBlocks {
   const Options& options = this->options_;
-  const kernels::WeightShape& shape = this->shape_;
+  const network::WeightShape& shape = this->shape_;
   const std::string name = is_row ? "row" : "column";
   const Extent per_group = is_row ? Extent::Rows : Extent::Columns;
   const auto add_factors = [&](const std::string& prefix, Extent extent) {

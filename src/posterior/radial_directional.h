@@ -4,6 +4,10 @@
 #include <optional>
 
 #include "posterior/weight_posterior_impl.h"
+#include "radir/kernels/philox.h"
+#include "radir/kernels/rdp.h"
+#include "radir/kernels/rdp_parameters.h"
+#include "radir/network/weight_shape.h"
 
 namespace radir::posterior {
 
@@ -12,7 +16,7 @@ template <typename T>
 class WeightPosterior<T>::RadialDirectional final
     : public WeightPosterior<T>::Impl {
  public:
-  RadialDirectional(const kernels::WeightShape& shape, const Options& options);
+  RadialDirectional(const network::WeightShape& shape, const Options& options);
 
   std::string describe() const override;
   void initialize(const kernels::RandomStream& stream,

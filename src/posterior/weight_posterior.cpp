@@ -9,7 +9,7 @@ namespace {
 
 /// A group of length 1 has no direction: takes the other grouping then, or the
 /// Gaussian family when that has none either.
-Options resolve(const kernels::WeightShape& shape, Options options) {
+Options resolve(const network::WeightShape& shape, Options options) {
   if (options.family == Family::Gaussian) return options;
   const bool rows = shape.row_length() > 1;
   const bool columns = shape.column_length() > 1;
@@ -39,7 +39,7 @@ std::string fallback_note(const Options& wanted, const Options& used) {
 }  // namespace
 
 template <typename T>
-WeightPosterior<T>::WeightPosterior(const kernels::WeightShape& shape,
+WeightPosterior<T>::WeightPosterior(const network::WeightShape& shape,
                                     const Options& options) {
   check(options);
   RADIR_CHECK(
@@ -65,7 +65,7 @@ WeightPosterior<T>& WeightPosterior<T>::operator=(WeightPosterior&&) noexcept =
     default;
 
 template <typename T>
-const kernels::WeightShape& WeightPosterior<T>::shape() const {
+const network::WeightShape& WeightPosterior<T>::shape() const {
   return impl_->shape_;
 }
 
@@ -146,8 +146,8 @@ void WeightPosterior<T>::restrict_to(const KeptUnits& kept,
                                      const Arrays<const T>& parameters,
                                      const WeightPosterior& target,
                                      const Arrays<T>& target_parameters) const {
-  const kernels::WeightShape& from = shape();
-  const kernels::WeightShape& to = target.shape();
+  const network::WeightShape& from = shape();
+  const network::WeightShape& to = target.shape();
   RADIR_CHECK(from.groups == 1, ArgumentError, "restrict_to: a weight of ",
               from.groups, " groups has no part of its own form");
   RADIR_CHECK(to.groups == 1 && to.kernel == from.kernel &&

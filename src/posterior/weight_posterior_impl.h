@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "radir/kernels/philox.h"
+#include "radir/kernels/rdp.h"
+#include "radir/network/weight_shape.h"
 #include "radir/posterior/weight_posterior.h"
 
 namespace radir::posterior {
@@ -10,7 +13,7 @@ namespace radir::posterior {
 template <typename T>
 class WeightPosterior<T>::Impl {
  public:
-  Impl(const kernels::WeightShape& shape, const Options& options)
+  Impl(const network::WeightShape& shape, const Options& options)
       : shape_(shape), options_(options) {}
   virtual ~Impl() = default;
 
@@ -61,7 +64,7 @@ class WeightPosterior<T>::Impl {
     }
   }
 
-  kernels::WeightShape shape_;
+  network::WeightShape shape_;
   Options options_;
   std::vector<ParameterBlock> blocks_;
   std::string note_;  ///< what became of an impossible grouping

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "radir/core/error.h"
+#include "radir/network/wiring.h"
 #include "radir/prune/shrink.h"
 
 namespace radir::prune {
@@ -27,9 +28,9 @@ std::string describe(const CurvePoint& point) {
 
 }  // namespace
 
-std::vector<CurvePoint> size_curve(const train::NetworkSpec& network,
+std::vector<CurvePoint> size_curve(const network::NetworkSpec& network,
                                    const Scores& scores) {
-  const Wiring wiring(network);
+  const network::Wiring wiring(network);
   Scores sorted = scores;
   for (auto& layer : sorted) std::sort(layer.begin(), layer.end());
   std::vector<CurvePoint> curve;

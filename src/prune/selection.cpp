@@ -6,6 +6,7 @@
 
 #include "prune/arrays.h"
 #include "radir/core/error.h"
+#include "radir/posterior/weight_posterior.h"
 
 namespace radir::prune {
 namespace {
@@ -63,7 +64,7 @@ Scores unit_scores(const train::Model& model,
       static_cast<std::int64_t>(parameters.size()) == model.parameter_count(),
       ArgumentError, "unit_scores: the model has ", model.parameter_count(),
       " parameters, but got ", parameters.size());
-  const Wiring wiring(model.spec().network);
+  const network::Wiring wiring(model.spec().network);
   Scores result(wiring.size());
   std::vector<double> rows;  // of the layer before
   for (std::size_t l = 0; l < wiring.size(); ++l) {
@@ -80,7 +81,7 @@ Scores unit_scores(const train::Model& model,
   return result;
 }
 
-Selection whole(const Wiring& wiring) {
+Selection whole(const network::Wiring& wiring) {
   Selection selection;
   for (std::size_t l = 0; l < wiring.size(); ++l) {
     selection.inputs.emplace_back(wiring.makers(l).size());
@@ -89,7 +90,7 @@ Selection whole(const Wiring& wiring) {
   return selection;
 }
 
-Selection select(const Wiring& wiring, const Scores& scores,
+Selection select(const network::Wiring& wiring, const Scores& scores,
                  const std::vector<double>& thresholds) {
   RADIR_CHECK(
       scores.size() == wiring.size() && thresholds.size() == wiring.size(),
@@ -114,7 +115,7 @@ Selection select(const Wiring& wiring, const Scores& scores,
   return selection;
 }
 
-Selection select_best(const Wiring& wiring, const Scores& scores,
+Selection select_best(const network::Wiring& wiring, const Scores& scores,
                       const std::vector<std::int64_t>& units) {
   Selection selection = whole(wiring);
   std::size_t next = 0;
@@ -142,7 +143,7 @@ Selection select_best(const Wiring& wiring, const Scores& scores,
   return selection;
 }
 
-std::vector<std::int64_t> kept_outputs(const Wiring& wiring,
+std::vector<std::int64_t> kept_outputs(const network::Wiring& wiring,
                                        const Selection& selection,
                                        std::size_t layer) {
   std::vector<bool> kept(static_cast<std::size_t>(wiring.outputs(layer)),
@@ -161,7 +162,8 @@ std::vector<std::int64_t> kept_outputs(const Wiring& wiring,
   return result;
 }
 
-std::string architecture(const Wiring& wiring, const Selection& selection) {
+std::string architecture(const network::Wiring& wiring,
+                         const Selection& selection) {
   std::string text;
   const auto add = [&](std::size_t count) {
     text += (text.empty() ? "" : "-") + std::to_string(count);

@@ -4,6 +4,11 @@
 
 #include "prune/arrays.h"
 #include "radir/core/error.h"
+#include "radir/network/weight_shape.h"
+#include "radir/network/wiring.h"
+#include "radir/posterior/options.h"
+#include "radir/posterior/weight_posterior.h"
+#include "radir/train/point_network.h"
 
 namespace radir::prune {
 namespace {
@@ -17,7 +22,8 @@ std::vector<bool> flags(const std::vector<std::int64_t>& indices,
   return result;
 }
 
-void check_selection(const Wiring& wiring, const Selection& selection) {
+void check_selection(const network::Wiring& wiring,
+                     const Selection& selection) {
   RADIR_CHECK(selection.inputs.size() == wiring.size(), ArgumentError,
               "shrink: the network has ", wiring.size(),
               " layers with weights, but the selection is for ",
@@ -36,7 +42,7 @@ void check_selection(const Wiring& wiring, const Selection& selection) {
   }
 }
 
-std::vector<posterior::KeptUnits> kept_units(const Wiring& wiring,
+std::vector<posterior::KeptUnits> kept_units(const network::Wiring& wiring,
                                              const Selection& selection) {
   check_selection(wiring, selection);
   std::vector<posterior::KeptUnits> kept;
@@ -46,10 +52,10 @@ std::vector<posterior::KeptUnits> kept_units(const Wiring& wiring,
   return kept;
 }
 
-train::NetworkSpec shrunk_spec(const train::NetworkSpec& network,
-                               const Wiring& wiring,
-                               const std::vector<posterior::KeptUnits>& kept) {
-  train::NetworkSpec result{network.input, {}};
+network::NetworkSpec shrunk_spec(
+    const network::NetworkSpec& network, const network::Wiring& wiring,
+    const std::vector<posterior::KeptUnits>& kept) {
+  network::NetworkSpec result{network.input, {}};
   std::size_t l = 0;
   // The inputs of dense layer l among the features that its kept makers leave.
   const auto selected = [&] {
@@ -61,7 +67,7 @@ train::NetworkSpec shrunk_spec(const train::NetworkSpec& network,
       place[m] = count;
       if (made[m]) count += wiring.features_per_maker(l);
     }
-    kernels::Select select;
+    network::Select select;
     for (std::int64_t input : kept[l].columns) {
       const std::int64_t feature = wiring.features(l)[at(input)];
       select.indices.push_back(place[at(wiring.makers(l)[at(input)])] +
@@ -70,13 +76,13 @@ train::NetworkSpec shrunk_spec(const train::NetworkSpec& network,
     const bool all = static_cast<std::int64_t>(select.indices.size()) == count;
     return std::make_pair(all, std::move(select));
   };
-  for (kernels::LayerSpec layer : network.layers) {
-    if (std::holds_alternative<kernels::Select>(layer)) continue;
-    if (auto* dense = std::get_if<kernels::Dense>(&layer)) {
+  for (network::LayerSpec layer : network.layers) {
+    if (std::holds_alternative<network::Select>(layer)) continue;
+    if (auto* dense = std::get_if<network::Dense>(&layer)) {
       auto [all, select] = selected();
       if (!all) result.layers.push_back(std::move(select));
       dense->outputs = static_cast<std::int64_t>(kept[l++].rows.size());
-    } else if (auto* conv = std::get_if<kernels::Conv2d>(&layer)) {
+    } else if (auto* conv = std::get_if<network::Conv2d>(&layer)) {
       conv->outputs = static_cast<std::int64_t>(kept[l++].rows.size());
     }
     result.layers.push_back(std::move(layer));
@@ -86,12 +92,12 @@ train::NetworkSpec shrunk_spec(const train::NetworkSpec& network,
 
 /// What the removed units add to the outputs of layer l, as constants.
 template <typename T>
-std::vector<double> folded(const train::PlainNetwork<T>& network,
-                           const Wiring& wiring,
+std::vector<double> folded(const network::PlainNetwork<T>& network,
+                           const network::Wiring& wiring,
                            const std::vector<posterior::KeptUnits>& kept,
                            std::size_t l) {
   std::vector<double> sums(at(wiring.outputs(l)));
-  const train::PlainLayer<T>& layer = network.layers[l];
+  const network::PlainLayer<T>& layer = network.layers[l];
   if (l == 0 || !wiring.folds_constants(l) || layer.bias.empty() ||
       network.layers[l - 1].bias.empty() || !wiring.removable(l)) {
     return sums;
@@ -117,26 +123,26 @@ std::vector<double> folded(const train::PlainNetwork<T>& network,
 
 /// Whether the constants of removed outputs of layer l go into the next one.
 template <typename T>
-bool keeps_constants(const train::PlainNetwork<T>& network,
-                     const Wiring& wiring, std::size_t l) {
+bool keeps_constants(const network::PlainNetwork<T>& network,
+                     const network::Wiring& wiring, std::size_t l) {
   return l + 1 < wiring.size() && wiring.folds_constants(l + 1) &&
          !network.layers[l + 1].bias.empty();
 }
 
 }  // namespace
 
-train::NetworkSpec shrink(const train::NetworkSpec& network,
-                          const Selection& selection) {
-  const Wiring wiring(network);
+network::NetworkSpec shrink(const network::NetworkSpec& network,
+                            const Selection& selection) {
+  const network::Wiring wiring(network);
   return shrunk_spec(network, wiring, kept_units(wiring, selection));
 }
 
 template <typename T>
-train::PlainNetwork<T> mask(const train::PlainNetwork<T>& network,
-                            const Selection& selection) {
-  const Wiring wiring(network.spec);
+network::PlainNetwork<T> mask(const network::PlainNetwork<T>& network,
+                              const Selection& selection) {
+  const network::Wiring wiring(network.spec);
   const auto kept = kept_units(wiring, selection);
-  train::PlainNetwork<T> result = network;
+  network::PlainNetwork<T> result = network;
   for (std::size_t l = 0; l < wiring.size(); ++l) {
     if (!wiring.removable(l) &&
         (l + 1 == wiring.size() || !wiring.removable(l + 1))) {
@@ -146,7 +152,7 @@ train::PlainNetwork<T> mask(const train::PlainNetwork<T>& network,
     const auto column_kept = flags(kept[l].columns, wiring.inputs(l));
     std::vector<bool> made(at(network.spec.input.channels), true);
     if (l > 0) made = flags(kept[l - 1].rows, wiring.outputs(l - 1));
-    train::PlainLayer<T>& layer = result.layers[l];
+    network::PlainLayer<T>& layer = result.layers[l];
     const std::size_t kernel =
         layer.weight.size() / (row_kept.size() * column_kept.size());
     auto weight = layer.weight.begin();
@@ -168,15 +174,15 @@ train::PlainNetwork<T> mask(const train::PlainNetwork<T>& network,
 }
 
 template <typename T>
-train::PlainNetwork<T> shrink(const train::PlainNetwork<T>& network,
-                              const Selection& selection) {
-  const Wiring wiring(network.spec);
+network::PlainNetwork<T> shrink(const network::PlainNetwork<T>& network,
+                                const Selection& selection) {
+  const network::Wiring wiring(network.spec);
   const auto kept = kept_units(wiring, selection);
-  train::PlainNetwork<T> result{shrunk_spec(network.spec, wiring, kept), {}};
+  network::PlainNetwork<T> result{shrunk_spec(network.spec, wiring, kept), {}};
   for (std::size_t l = 0; l < wiring.size(); ++l) {
-    const train::PlainLayer<T>& layer = network.layers[l];
+    const network::PlainLayer<T>& layer = network.layers[l];
     const std::vector<double> constants = folded(network, wiring, kept, l);
-    train::PlainLayer<T> part;
+    network::PlainLayer<T> part;
     if (!wiring.removable(l) && kept[l].rows.size() == constants.size()) {
       part.weight = layer.weight;
     } else {
@@ -208,18 +214,19 @@ template <typename T>
 ShrunkModel<T> shrink(const train::Model& model,
                       const std::vector<T>& parameters,
                       const Selection& selection) {
-  const train::PlainNetwork<T> means = plain_network(model, parameters);
-  const Wiring wiring(model.spec().network);
+  const network::PlainNetwork<T> means =
+      train::point_network(model, parameters);
+  const network::Wiring wiring(model.spec().network);
   const auto kept = kept_units(wiring, selection);
   ShrunkModel<T> result{model.spec(), {}};
   result.spec.network = shrunk_spec(model.spec().network, wiring, kept);
   const train::Model target(result.spec);
   result.parameters.resize(at(target.parameter_count()));
 
-  const auto restrict_to = [&](const kernels::WeightShape& shape,
+  const auto restrict_to = [&](const network::WeightShape& shape,
                                const posterior::Options& options,
                                std::size_t first,
-                               const kernels::WeightShape& target_shape,
+                               const network::WeightShape& target_shape,
                                std::size_t target_first,
                                const posterior::KeptUnits& units) {
     posterior::WeightPosterior<T> from(shape, options);
@@ -268,14 +275,14 @@ ShrunkModel<T> shrink(const train::Model& model,
   return result;
 }
 
-template train::PlainNetwork<float> mask(const train::PlainNetwork<float>&,
-                                         const Selection&);
-template train::PlainNetwork<double> mask(const train::PlainNetwork<double>&,
-                                          const Selection&);
-template train::PlainNetwork<float> shrink(const train::PlainNetwork<float>&,
+template network::PlainNetwork<float> mask(const network::PlainNetwork<float>&,
                                            const Selection&);
-template train::PlainNetwork<double> shrink(const train::PlainNetwork<double>&,
-                                            const Selection&);
+template network::PlainNetwork<double> mask(
+    const network::PlainNetwork<double>&, const Selection&);
+template network::PlainNetwork<float> shrink(
+    const network::PlainNetwork<float>&, const Selection&);
+template network::PlainNetwork<double> shrink(
+    const network::PlainNetwork<double>&, const Selection&);
 template ShrunkModel<float> shrink(const train::Model&,
                                    const std::vector<float>&, const Selection&);
 template ShrunkModel<double> shrink(const train::Model&,

@@ -7,6 +7,7 @@
 
 #include "radir/core/error.h"
 #include "radir/kernels/likelihood.h"
+#include "radir/kernels/network.h"
 #include "radir/math/radial_kl.h"
 #include "radir/train/evaluation.h"
 #include "train/posterior_set.h"

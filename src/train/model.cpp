@@ -8,12 +8,12 @@
 namespace radir::train {
 namespace {
 
-using kernels::Conv2d;
-using kernels::Dense;
-using kernels::Flatten;
-using kernels::MaxPool2d;
-using kernels::Relu;
-using kernels::Shape;
+using network::Conv2d;
+using network::Dense;
+using network::Flatten;
+using network::MaxPool2d;
+using network::Relu;
+using network::Shape;
 
 /// The weights of a layer that reads examples of the given shape.
 WeightedLayer weighted_layer(const Dense& layer, const Shape& input) {
@@ -36,27 +36,6 @@ WeightedLayer weighted_layer(const Conv2d& layer, const Shape& input) {
 
 }  // namespace
 
-NetworkSpec multilayer_perceptron(std::int64_t inputs,
-                                  const std::vector<std::int64_t>& hidden,
-                                  std::int64_t outputs) {
-  NetworkSpec spec{{inputs, 1, 1}, {}};
-  for (std::int64_t width : hidden) {
-    spec.layers.push_back(Dense{width});
-    spec.layers.push_back(Relu{});
-  }
-  spec.layers.push_back(Dense{outputs});
-  return spec;
-}
-
-NetworkSpec lenet5() {
-  const MaxPool2d halve{{2, 2}, {2, 2}};
-  return {{1, 28, 28},
-          {Conv2d{20, {5, 5}}, halve, Conv2d{50, {5, 5}}, halve, Flatten{},
-           Dense{500}, Relu{}, Dense{10}}};
-}
-
-NetworkSpec lenet300() { return multilayer_perceptron(784, {300, 100}, 10); }
-
 const char* to_string(Likelihood::Kind kind) {
   switch (kind) {
     case Likelihood::Kind::PredictedNoise:
@@ -77,10 +56,10 @@ std::int64_t ParameterInfo::size() const {
 
 Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
   const auto shapes =
-      kernels::layer_shapes(spec_.network.input, spec_.network.layers);
+      network::layer_shapes(spec_.network.input, spec_.network.layers);
   output_size_ = shapes.back().size();
   for (std::size_t i = 0; i < spec_.network.layers.size(); ++i) {
-    const kernels::LayerSpec& layer = spec_.network.layers[i];
+    const network::LayerSpec& layer = spec_.network.layers[i];
     if (const auto* dense = std::get_if<Dense>(&layer)) {
       layers_.push_back(weighted_layer(*dense, shapes[i]));
     } else if (const auto* conv = std::get_if<Conv2d>(&layer)) {
@@ -140,7 +119,7 @@ void Model::add_parameter(std::string name, std::vector<std::int64_t> shape,
 }
 
 void Model::add_posterior(const std::string& name,
-                          const kernels::WeightShape& shape,
+                          const network::WeightShape& shape,
                           const std::vector<std::int64_t>& tensor_shape,
                           const posterior::Options& options) {
   const posterior::WeightPosterior<float> posterior(shape, options);
@@ -167,7 +146,7 @@ std::int64_t Model::target_size() const {
 std::string Model::describe() const {
   std::ostringstream text;
   const auto shapes =
-      kernels::layer_shapes(spec_.network.input, spec_.network.layers);
+      network::layer_shapes(spec_.network.input, spec_.network.layers);
   text << "input " << to_string(spec_.network.input) << "\n";
   auto weighted = layers_.begin();
   for (std::size_t i = 0; i < spec_.network.layers.size(); ++i) {

@@ -1,4 +1,8 @@
 #include "train/posterior_set.h"
+#include "radir/kernels/philox.h"
+#include "radir/kernels/rdp.h"
+#include "radir/network/weight_shape.h"
+#include "radir/posterior/options.h"
 
 namespace radir::train {
 namespace {
@@ -30,7 +34,7 @@ PosteriorSet<T>::PosteriorSet(const Model& model) {
 }
 
 template <typename T>
-void PosteriorSet<T>::add(const Model& model, const kernels::WeightShape& shape,
+void PosteriorSet<T>::add(const Model& model, const network::WeightShape& shape,
                           const posterior::Options& options,
                           std::size_t first_parameter) {
   Entry entry{posterior::WeightPosterior<T>(shape, options), {}, 0, {}, {}};

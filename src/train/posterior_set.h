@@ -4,6 +4,10 @@
 #include <vector>
 
 #include "radir/kernels/network.h"
+#include "radir/kernels/philox.h"
+#include "radir/kernels/rdp.h"
+#include "radir/network/weight_shape.h"
+#include "radir/posterior/options.h"
 #include "radir/posterior/weight_posterior.h"
 #include "radir/train/model.h"
 
@@ -62,7 +66,7 @@ class PosteriorSet {
     Binding<T> outputs;
   };
 
-  void add(const Model& model, const kernels::WeightShape& shape,
+  void add(const Model& model, const network::WeightShape& shape,
            const posterior::Options& options, std::size_t first_parameter);
   const posterior::Arrays<const T>& bind(Entry& entry, const T* flat) {
     return entry.inputs.to(flat, entry.offsets);

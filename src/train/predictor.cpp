@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "radir/core/error.h"
+#include "radir/kernels/network.h"
 #include "train/posterior_set.h"
 
 namespace radir::train {

@@ -7,7 +7,8 @@
 
 #include "cli/program.h"
 #include "cli/running_program.h"
-#include "radir/io/builtin_data.h"
+#include "radir/data/builtin_data.h"
+#include "radir/data/idx.h"
 #include "radir/io/model_file.h"
 #include "radir/io/onnx.h"
 #include "support/temporary_folder.h"
@@ -32,7 +33,7 @@ class CompressCommand : public ::testing::Test {
  protected:
   void SetUp() override {
     std::filesystem::create_directory(data_);
-    io::write_idx_folder(data_, io::make_digits_dataset(400, 100, 1));
+    data::write_idx_folder(data_, data::make_digits_dataset(400, 100, 1));
     network_ = folder_.write("network.json", kNetwork);
   }
 

@@ -7,8 +7,8 @@
 
 #include "cli/program.h"
 #include "cli/running_program.h"
-#include "radir/io/dataset.h"
-#include "radir/io/download.h"
+#include "radir/data/dataset.h"
+#include "radir/data/download.h"
 #include "support/data_dir.h"
 #include "support/http_server.h"
 #include "support/temporary_folder.h"
@@ -37,7 +37,7 @@ TEST(Data, ListSaysWhatThereIsAndWhatIsHere) {
 
   const Json document =
       Json::parse(run_program("data list --json " + option).out);
-  ASSERT_EQ(document["sets"].size(), io::data_sets().size());
+  ASSERT_EQ(document["sets"].size(), data::data_sets().size());
   for (const Json& set : document["sets"]) {
     const bool is_yacht = set["name"] == "yacht";
     EXPECT_EQ(set["state"], is_yacht ? "damaged" : "absent");
@@ -66,7 +66,7 @@ TEST(Data, FetchAsksForAFolderAndAKnownName) {
 class DataFetch : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!io::has_download()) GTEST_SKIP() << "built without libcurl";
+    if (!data::has_download()) GTEST_SKIP() << "built without libcurl";
   }
 
   const TemporaryFolder folder_;

@@ -7,7 +7,8 @@
 
 #include "cli/program.h"
 #include "cli/running_program.h"
-#include "radir/io/builtin_data.h"
+#include "radir/data/builtin_data.h"
+#include "radir/data/idx.h"
 #include "support/small_uci_set.h"
 #include "support/temporary_folder.h"
 
@@ -121,7 +122,8 @@ TEST_F(ReproduceCommand, UciGoesOnToTheSameTableAfterASignal) {
 
 TEST_F(ReproduceCommand, LenetGoesOnToTheSameFiguresAfterASignal) {
   fs::create_directory(folder_ / "mnist");
-  io::write_idx_folder(folder_ / "mnist", io::make_digits_dataset(20, 10, 1));
+  data::write_idx_folder(folder_ / "mnist",
+                         data::make_digits_dataset(20, 10, 1));
   const auto lenet300 = words("lenet300", {"--seeds", "1"});
   begin_and_stop(lenet300, "seed-0-stage-2");
   expect_failure(resume("lenet5"), 2, "radir reproduce lenet300 --resume");
@@ -176,7 +178,8 @@ TEST_F(ReproduceCommand, OptionsThatMakeNoSenseLeaveNoFolder) {
   expect_failure(line + "--splits -1", 2, "splits must be at least 1");
   expect_failure(line + "--steps -1", 2, "steps must be at least 1");
   fs::create_directory(folder_ / "mnist");
-  io::write_idx_folder(folder_ / "mnist", io::make_digits_dataset(20, 10, 1));
+  data::write_idx_folder(folder_ / "mnist",
+                         data::make_digits_dataset(20, 10, 1));
   expect_failure("reproduce lenet5 --seeds 0 --data-dir '" + folder_.path() +
                      "' --out '" + run() + "'",
                  2, "seeds must be from 1 to 1000");

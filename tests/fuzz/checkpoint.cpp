@@ -1,7 +1,7 @@
 #include "radir/io/checkpoint.h"
 
 #include "fuzz/targets.h"
-#include "io/utf8.h"
+#include "radir/files/utf8.h"
 #include "radir/io/safetensors.h"
 
 namespace radir::fuzz {
@@ -33,7 +33,7 @@ void add_tensors(io::SafetensorsWriter& writer) {
 }  // namespace
 
 void checkpoint(std::string_view bytes) {
-  if (!io::is_utf8(bytes)) return;  // no file can hold it
+  if (!files::is_utf8(bytes)) return;  // no file can hold it
   io::SafetensorsWriter writer;
   writer.set_metadata("radir.checkpoint", std::string(bytes));
   add_tensors(writer);

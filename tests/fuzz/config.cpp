@@ -1,7 +1,8 @@
 #include "fuzz/targets.h"
-#include "radir/experiments/compress.h"
-#include "radir/experiments/tabular.h"
+#include "radir/data/table_encoder.h"
 #include "radir/io/run_folder.h"
+#include "radir/workflows/compress.h"
+#include "radir/workflows/table_fit.h"
 
 namespace radir::fuzz {
 namespace {
@@ -11,23 +12,23 @@ void run_config(std::string_view bytes) {
 }
 
 void tabular_settings(std::string_view bytes) {
-  const auto settings = experiments::settings_from_json(std::string(bytes));
-  const std::string text = experiments::to_json(settings);
-  require(experiments::to_json(experiments::settings_from_json(text)) == text,
+  const auto settings = workflows::settings_from_json(std::string(bytes));
+  const std::string text = workflows::to_json(settings);
+  require(workflows::to_json(workflows::settings_from_json(text)) == text,
           "settings of a table survive a round trip");
 }
 
 void compress_settings(std::string_view bytes) {
   const auto settings =
-      experiments::compress_settings_from_json(std::string(bytes));
-  const std::string text = experiments::to_json(settings);
-  require(experiments::to_json(
-              experiments::compress_settings_from_json(text)) == text,
-          "settings of a compression survive a round trip");
+      workflows::compress_settings_from_json(std::string(bytes));
+  const std::string text = workflows::to_json(settings);
+  require(
+      workflows::to_json(workflows::compress_settings_from_json(text)) == text,
+      "settings of a compression survive a round trip");
 }
 
 void encoder(std::string_view bytes) {
-  using experiments::TableEncoder;
+  using data::TableEncoder;
   const auto encoder = TableEncoder::from_json(std::string(bytes));
   const std::string text = encoder.to_json();
   require(TableEncoder::from_json(text).to_json() == text,

@@ -1,4 +1,4 @@
-#include "radir/io/idx.h"
+#include "radir/data/idx.h"
 
 #include "fuzz/targets.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 void labels(std::string_view bytes) {
   const auto labels =
-      io::read_idx_labels(*io::memory_byte_source("labels", bytes));
+      data::read_idx_labels(*files::memory_byte_source("labels", bytes));
   for (const std::uint8_t label : labels) {
     require(label < 10, "labels are below the number of classes");
   }
@@ -17,8 +17,8 @@ void labels(std::string_view bytes) {
 
 void idx(std::string_view bytes) {
   feed(labels, bytes);
-  const io::ImageSet set =
-      io::read_idx_images(*io::memory_byte_source("images", bytes));
+  const data::ImageSet set =
+      data::read_idx_images(*files::memory_byte_source("images", bytes));
   const std::int64_t pixels = set.count * set.rows * set.columns;
   require(static_cast<std::int64_t>(set.pixels.size()) == pixels,
           "there are as many pixels as the sizes say");

@@ -1,8 +1,10 @@
 #include "radir/io/model_file.h"
 
 #include "fuzz/targets.h"
-#include "io/utf8.h"
+#include "radir/files/utf8.h"
 #include "radir/io/safetensors.h"
+#include "radir/network/spec.h"
+#include "radir/train/model.h"
 
 namespace radir::fuzz {
 namespace {
@@ -23,7 +25,7 @@ class Tensors {
  private:
   static train::ModelSpec spec() {
     train::ModelSpec spec;
-    spec.network = train::multilayer_perceptron(2, {3}, 1);
+    spec.network = network::multilayer_perceptron(2, {3}, 1);
     return spec;
   }
 
@@ -34,7 +36,7 @@ class Tensors {
 }  // namespace
 
 void model(std::string_view bytes) {
-  if (!io::is_utf8(bytes)) return;  // no file can hold it
+  if (!files::is_utf8(bytes)) return;  // no file can hold it
   static const Tensors tensors;
   io::SafetensorsWriter writer;
   writer.set_metadata("radir.model", std::string(bytes));

@@ -1,11 +1,11 @@
-#include "experiments/loss_curves.h"
 #include "fuzz/targets.h"
-#include "radir/experiments/compress_report.h"
+#include "radir/workflows/compress_report.h"
+#include "radir/workflows/loss_curves.h"
 
 namespace radir::fuzz {
 namespace {
 
-using namespace experiments;
+using namespace workflows;
 
 void metrics_lines(std::string_view bytes) {
   const auto lines = read_metrics_lines("metrics.jsonl", bytes);

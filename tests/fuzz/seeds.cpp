@@ -3,15 +3,18 @@
 #include <iostream>
 #include <string>
 
-#include "io/gzip.h"
-#include "radir/experiments/compress.h"
-#include "radir/experiments/metrics_lines.h"
-#include "radir/experiments/tabular.h"
 #include "radir/io/checkpoint.h"
 #include "radir/io/model_file.h"
 #include "radir/io/network_file.h"
 #include "radir/io/onnx.h"
 #include "radir/io/safetensors.h"
+#include "radir/network/spec.h"
+#include "radir/train/model.h"
+#include "radir/train/trainer.h"
+#include "radir/workflows/compress.h"
+#include "radir/workflows/metrics_lines.h"
+#include "radir/workflows/table_fit.h"
+#include "support/gzip.h"
 #include "support/plain_networks.h"
 #include "support/temporary_folder.h"
 
@@ -81,7 +84,7 @@ std::string without_checksum(std::string bytes) {
 
 io::SavedModel small_model() {
   io::SavedModel model;
-  model.spec.network = train::multilayer_perceptron(2, {3}, 1);
+  model.spec.network = network::multilayer_perceptron(2, {3}, 1);
   model.networks.emplace_back(
       static_cast<std::size_t>(train::Model(model.spec).parameter_count()));
   model.preprocessing = R"({"kind":"table"})";
@@ -136,14 +139,13 @@ void add_networks(const Corpus& corpus) {
 }
 
 void add_settings(const Corpus& corpus) {
-  const std::string table =
-      experiments::to_json(experiments::TabularSettings());
+  const std::string table = workflows::to_json(workflows::TabularSettings());
   corpus.add("config", "tabular.json", table);
-  experiments::CompressSettings compress;
+  workflows::CompressSettings compress;
   compress.network_name = "lenet5";
   compress.warp = 0.15;
   compress.keep = {4, 7, 59, 28};
-  corpus.add("config", "compress.json", experiments::to_json(compress));
+  corpus.add("config", "compress.json", workflows::to_json(compress));
   corpus.add("config", "run.json",
              R"({"program":"0.1","command":{"name":"train","settings":)" +
                  table + "}}");
@@ -153,8 +155,8 @@ void add_settings(const Corpus& corpus) {
              R"("type":"categorical","categories":["a","b"]}})");
 }
 
-experiments::NetworkFigures small_figures() {
-  experiments::NetworkFigures figures;
+workflows::NetworkFigures small_figures() {
+  workflows::NetworkFigures figures;
   figures.architecture = "3-4";
   figures.cost = {{{"layer1", "dense 4", 16, 16}}, 16, 16, 16, 16};
   figures.test_error = 0.25;
@@ -163,7 +165,7 @@ experiments::NetworkFigures small_figures() {
 }
 
 void add_records(const Corpus& corpus) {
-  experiments::MetricsLine line;
+  workflows::MetricsLine line;
   std::string lines;
   for (const std::int64_t network : {1, 2}) {
     line.network = network;
@@ -173,7 +175,7 @@ void add_records(const Corpus& corpus) {
     }
   }
   corpus.add("record", "metrics.jsonl", lines);
-  experiments::CompressResult result;
+  workflows::CompressResult result;
   result.unpruned = result.pruned = small_figures();
   corpus.add("record", "pruned.json", to_json(result));
   result.fine_tuned = result.mean_tuned = small_figures();

@@ -1,4 +1,4 @@
-#include "radir/io/table.h"
+#include "radir/data/table.h"
 
 #include <limits>
 
@@ -10,17 +10,17 @@ namespace {
 
 /// Buffers shorter than the input, rows one at a time, every cell a text.
 void read_in_pieces(std::string_view bytes) {
-  io::TableOptions options;
-  options.other_types = io::ColumnType::Categorical;
+  data::TableOptions options;
+  options.other_types = data::ColumnType::Categorical;
   options.limits.row_bytes = 64;
   options.limits.cell_bytes = 16;
   options.limits.columns = 8;
   options.limits.categories = 20;
-  io::TableReader reader(io::memory_byte_source("pieces", bytes), options);
-  io::Table table = reader.empty_table();
+  data::TableReader reader(files::memory_byte_source("pieces", bytes), options);
+  data::Table table = reader.empty_table();
   while (reader.read(table, 1) == 1) {
   }
-  for (const io::Column& column : table.columns()) {
+  for (const data::Column& column : table.columns()) {
     require(column.size() == table.rows(), "columns have one length");
   }
 }
@@ -29,8 +29,8 @@ void read_in_pieces(std::string_view bytes) {
 
 void table(std::string_view bytes) {
   feed(read_in_pieces, bytes);
-  const io::Table table =
-      io::read_table(io::memory_byte_source("table", bytes));
+  const data::Table table =
+      data::read_table(files::memory_byte_source("table", bytes));
   require(table.rows() > 0, "a table has a row");
   table.first_missing();
 }

@@ -6,12 +6,14 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "io/largest_allocation.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
 #include "radir/io/safetensors.h"
+#include "radir/network/spec.h"
+#include "radir/posterior/options.h"
 #include "radir/train/compiled_step.h"
 #include "support/expect_error.h"
+#include "support/largest_allocation.h"
 #include "support/temporary_folder.h"
 
 namespace radir::io {
@@ -29,7 +31,7 @@ std::vector<float> parameters_of(const train::ModelSpec& spec,
 /// Two networks with unusual options in every field.
 SavedModel table_model() {
   SavedModel model;
-  model.spec.network = train::multilayer_perceptron(3, {4}, 2);
+  model.spec.network = network::multilayer_perceptron(3, {4}, 2);
   posterior::Options first;
   first.grouping = posterior::Grouping::Row;
   first.local_scale = 0.5;
@@ -80,7 +82,7 @@ TEST(ModelFile, WhatIsWrittenIsRead) {
 TEST(ModelFile, HoldsConvolutionalNetworks) {
   const TemporaryFolder folder;
   SavedModel model;
-  model.spec.network = train::lenet5();
+  model.spec.network = network::lenet5();
   model.spec.likelihood.kind = train::Likelihood::Kind::Categorical;
   model.networks = {parameters_of(model.spec, 1)};
   write_model(folder / "m", model);
@@ -94,11 +96,11 @@ TEST(ModelFile, HoldsNetworksWithInputsLeftOut) {
   const TemporaryFolder folder;
   SavedModel model;
   model.spec.network = {{2, 3, 3},
-                        {kernels::Select{{1, 4, 17}}, kernels::Dense{2}}};
+                        {network::Select{{1, 4, 17}}, network::Dense{2}}};
   model.networks = {parameters_of(model.spec, 1)};
   write_model(folder / "m", model);
   const SavedModel read = read_model(folder / "m");
-  EXPECT_EQ(std::get<kernels::Select>(read.spec.network.layers[0]).indices,
+  EXPECT_EQ(std::get<network::Select>(read.spec.network.layers[0]).indices,
             (std::vector<std::int64_t>{1, 4, 17}));
   EXPECT_EQ(read.networks, model.networks);
 }

@@ -11,25 +11,25 @@
 namespace radir::io {
 namespace {
 
-using kernels::Conv2d;
-using kernels::Dense;
-using kernels::MaxPool2d;
-using kernels::Select;
+using network::Conv2d;
+using network::Dense;
+using network::MaxPool2d;
+using network::Select;
 using ::radir::testing::expect_error;
 using ::radir::testing::TemporaryFolder;
 
 /// Layers of every type, none with default values.
-train::NetworkSpec every_layer() {
+network::NetworkSpec every_layer() {
   return {{4, 9, 12},
-          {Conv2d{6, {3, 2}, {2, 1}, {1, 2}, {1, 3}, 2, false}, kernels::Relu{},
-           MaxPool2d{{3, 2}, {1, 2}, {1, 0}}, kernels::Flatten{},
+          {Conv2d{6, {3, 2}, {2, 1}, {1, 2}, {1, 3}, 2, false}, network::Relu{},
+           MaxPool2d{{3, 2}, {1, 2}, {1, 0}}, network::Flatten{},
            Select{{0, 7, 20}}, Dense{5, false}, Dense{2}}};
 }
 
 TEST(NetworkFile, WhatIsWrittenIsRead) {
   const TemporaryFolder folder;
   write_network_file(folder / "n.json", every_layer());
-  const train::NetworkSpec read = read_network_file(folder / "n.json");
+  const network::NetworkSpec read = read_network_file(folder / "n.json");
   EXPECT_EQ(read.input, every_layer().input);
   ASSERT_EQ(read.layers.size(), every_layer().layers.size());
   const auto& conv = std::get<Conv2d>(read.layers[0]);
@@ -49,7 +49,7 @@ TEST(NetworkFile, WhatIsWrittenIsRead) {
 }
 
 TEST(NetworkFile, KeysLeftOutHaveTheUsualValues) {
-  const train::NetworkSpec network = read_network_text("n.json", R"({
+  const network::NetworkSpec network = read_network_text("n.json", R"({
     "input": [3, 8, 8],
     "layers": [{"type": "conv2d", "outputs": 2, "kernel": 3},
                {"type": "max-pool2d", "kernel": [2, 3]},
@@ -70,7 +70,7 @@ TEST(NetworkFile, KeysLeftOutHaveTheUsualValues) {
   EXPECT_EQ(read_network_text("n.json",
                               R"({"input": [7], "layers": [{"type": "relu"}]})")
                 .input,
-            (kernels::Shape{7, 1, 1}));
+            (network::Shape{7, 1, 1}));
 }
 
 void expect_refused(const std::string& text, const std::string& part) {

@@ -7,10 +7,12 @@
 
 #include <functional>
 
-#include "io/largest_allocation.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
+#include "radir/kernels/network.h"
+#include "radir/network/spec.h"
 #include "support/expect_error.h"
+#include "support/largest_allocation.h"
 #include "support/plain_networks.h"
 #include "support/temporary_folder.h"
 
@@ -41,10 +43,11 @@ class Onnx : public ::testing::Test {
   Onnx() : path_(folder_ / "n.onnx") {}
 
   /// Outputs of a network for five random inputs.
-  static std::vector<float> outputs(const train::PlainNetwork<float>& network) {
+  static std::vector<float> outputs(
+      const network::PlainNetwork<float>& network) {
     const auto rows =
         testing::uniform_numbers(5 * network.spec.input.size(), 99);
-    return train::run(network, rows.data(), 5);
+    return kernels::run_network(network, rows.data(), 5);
   }
 
   /// Fails unless reading a changed file throws.
@@ -64,7 +67,7 @@ class Onnx : public ::testing::Test {
 
 TEST_F(Onnx, WhatIsWrittenComputesTheSame) {
   for (const NamedNetwork& named : small_networks()) {
-    const train::PlainNetwork<float> network = random_network(named.spec);
+    const network::PlainNetwork<float> network = random_network(named.spec);
     write_onnx(path_, network);
     EXPECT_EQ(outputs(read_onnx(path_)), outputs(network)) << named.name;
   }
@@ -92,7 +95,7 @@ TEST_F(Onnx, SaysWhatItIs) {
   options.output_note = "logits";
   options.metadata["preprocessing"] = "{}";
   const auto network =
-      random_network({{1, 4, 4}, {kernels::Conv2d{2, {3, 3}}}});
+      random_network({{1, 4, 4}, {network::Conv2d{2, {3, 3}}}});
   write_onnx(path_, network, options);
   const onnx::ModelProto model = parsed(path_);
   EXPECT_EQ(model.producer_name(), "radir");
@@ -121,22 +124,22 @@ TEST_F(Onnx, SaysWhatItIs) {
 }
 
 TEST_F(Onnx, WritingRefusesWhatDoesNotFit) {
-  const train::NetworkSpec spec = small_networks()[0].spec;
+  const network::NetworkSpec spec = small_networks()[0].spec;
   const auto expect_bad =
-      [&](const std::function<void(train::PlainNetwork<float>&)>& change,
+      [&](const std::function<void(network::PlainNetwork<float>&)>& change,
           const std::string& part) {
-        train::PlainNetwork<float> network = random_network(spec);
+        network::PlainNetwork<float> network = random_network(spec);
         change(network);
         expect_error<ArgumentError>([&] { write_onnx(path_, network); }, part);
       };
-  using Network = train::PlainNetwork<float>;
+  using Network = network::PlainNetwork<float>;
   expect_bad([](Network& n) { n.layers[1].weight.pop_back(); },
              "layer3.weight must have 15 numbers, but has 14");
   expect_bad([](Network& n) { n.layers[0].bias.clear(); },
              "layer1.bias must have 5 numbers, but has 0");
   expect_bad(
       [](Network& n) {
-        std::get<kernels::Dense>(n.spec.layers[0]).bias = false;
+        std::get<network::Dense>(n.spec.layers[0]).bias = false;
       },
       "layer1.bias must have 0 numbers, but has 5");
   expect_bad([](Network& n) { n.layers.pop_back(); },
@@ -157,7 +160,7 @@ TEST_F(Onnx, WritingRefusesWhatDoesNotFit) {
         write_onnx(
             path_,
             random_network(
-                {{3, 1, 1}, {kernels::Dense{4}, kernels::Conv2d{2, {1, 1}}}}));
+                {{3, 1, 1}, {network::Dense{4}, network::Conv2d{2, {1, 1}}}}));
       },
       "layer 2 (conv 2 1x1) reads a vector");
   EXPECT_TRUE(testing::read_bytes(path_).empty());
@@ -165,8 +168,8 @@ TEST_F(Onnx, WritingRefusesWhatDoesNotFit) {
 
 TEST_F(Onnx, LargerNetworksThanAFileHoldsAreRefused) {
   // The description alone tells; the numbers need not be there.
-  train::PlainNetwork<float> network{{{32768, 1, 1}, {kernels::Dense{32768}}},
-                                     {}};
+  network::PlainNetwork<float> network{{{32768, 1, 1}, {network::Dense{32768}}},
+                                       {}};
   network.layers.emplace_back();
   expect_error<UnsupportedError>([&] { write_onnx(path_, network); },
                                  "the weights take 4294967296 bytes or more");

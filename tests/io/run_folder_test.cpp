@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "radir/core/error.h"
-#include "radir/io/atomic_file.h"
+#include "radir/files/atomic_file.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
 
@@ -23,7 +23,7 @@ TEST(RunFolder, IsTakenByOneAtATime) {
     const RunFolder first = RunFolder::create(place / "a/run");
     expect_error<IoError>([&] { RunFolder::create(place / "a/run"); },
                           "another process is training here");
-    write_file(first.config_file(), "{}");
+    files::write_file(first.config_file(), "{}");
     expect_error<IoError>([&] { RunFolder::open(place / "a/run"); },
                           "another process is training here");
   }
@@ -97,7 +97,7 @@ TEST(RunFolder, RemovesItsCheckpointsAndNothingElse) {
        {run.checkpoint_file(), run.checkpoint_file("2"),
         run.checkpoint_file("trial-1"), run.checkpoint_file() + ".tmp",
         run.file("checkpoints.txt"), run.config_file()}) {
-    write_file(path, "x");
+    files::write_file(path, "x");
   }
   EXPECT_TRUE(fs::exists(place / "run/checkpoint.safetensors"));
   EXPECT_TRUE(fs::exists(place / "run/checkpoint-trial-1.safetensors"));
@@ -116,9 +116,9 @@ TEST(RunFolder, RemovesTheCheckpointsOfOnePart) {
   const TemporaryFolder place;
   const RunFolder run = RunFolder::create(place / "run");
   for (const char* part : {"a-1", "a-1-trial-2", "a-10", "a-10-1", "a"}) {
-    write_file(run.checkpoint_file(part), "x");
+    files::write_file(run.checkpoint_file(part), "x");
   }
-  write_file(run.checkpoint_file("a-1") + ".tmp", "x");
+  files::write_file(run.checkpoint_file("a-1") + ".tmp", "x");
   run.remove_checkpoints("a-1");
   EXPECT_EQ(run.checkpoint_parts(),
             (std::vector<std::string>{"a", "a-10", "a-10-1"}));
@@ -129,14 +129,14 @@ TEST(RunFolder, ARunWithNothingToGoOnWithCanBeDiscarded) {
   const TemporaryFolder place;
   {
     const RunFolder run = RunFolder::create(place / "run");
-    write_file(run.config_file(), "{}");
+    files::write_file(run.config_file(), "{}");
     run.discard_if_nothing_done();
   }
   EXPECT_FALSE(fs::exists(place / "run"));
   const RunFolder run = RunFolder::create(place / "run");
   for (const std::string& done : {run.file("part-1.json"), run.model_file()}) {
-    write_file(run.config_file(), "{}");
-    write_file(done, "x");
+    files::write_file(run.config_file(), "{}");
+    files::write_file(done, "x");
     EXPECT_EQ(run.is_finished(), done == run.model_file());
     run.discard_if_nothing_done();
     EXPECT_TRUE(fs::exists(run.config_file())) << done;
@@ -149,16 +149,16 @@ TEST(RunFolder, CanBeLookedAtWhileSomebodyHasIt) {
   expect_error<IoError>([&] { RunFolder::look_at(place / "run"); },
                         "holds no config.json, so no run was begun there");
   const RunFolder run = RunFolder::create(place / "run");
-  write_file(run.config_file(), "{}");
+  files::write_file(run.config_file(), "{}");
   for (const char* part : {"stage-10", "stage-2", "1"}) {
-    write_file(run.checkpoint_file(part), "");
+    files::write_file(run.checkpoint_file(part), "");
   }
   place.write("run/checkpoint-3.safetensors.tmp", "");
   const RunFolder seen = RunFolder::look_at(place / "run");
   EXPECT_EQ(seen.config(), "{}");
   EXPECT_EQ(seen.checkpoint_parts(),
             (std::vector<std::string>{"1", "stage-2", "stage-10"}));
-  write_file(run.checkpoint_file(), "");
+  files::write_file(run.checkpoint_file(), "");
   EXPECT_EQ(seen.checkpoint_parts().front(), "");
 }
 

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "io/largest_allocation.h"
 #include "radir/core/error.h"
 #include "support/expect_error.h"
+#include "support/largest_allocation.h"
 #include "support/temporary_folder.h"
 
 namespace radir::io {

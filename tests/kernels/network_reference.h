@@ -7,20 +7,21 @@
 #include <vector>
 
 #include "radir/kernels/network.h"
+#include "radir/network/spec.h"
 
 // A sequential network computed by the defining sums, in long double and datum
 // by datum: the oracle of the kernels.
 
 namespace radir::testing {
 
-using kernels::Conv2d;
-using kernels::Dense;
-using kernels::Flatten;
-using kernels::LayerSpec;
-using kernels::MaxPool2d;
-using kernels::Relu;
-using kernels::Select;
-using kernels::Shape;
+using network::Conv2d;
+using network::Dense;
+using network::Flatten;
+using network::LayerSpec;
+using network::MaxPool2d;
+using network::Relu;
+using network::Select;
+using network::Shape;
 using Numbers = std::vector<long double>;
 
 inline std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -43,13 +44,13 @@ struct ReferenceGradients {
 /// to `gradients` and to the returned gradient by the input.
 class ReferenceLayer {
  public:
-  ReferenceLayer(const Shape& input, const LayerSpec& spec)
+  ReferenceLayer(const network::Shape& input, const network::LayerSpec& spec)
       : input_(input), spec_(spec) {
-    if (const auto* dense = std::get_if<Dense>(&spec)) {
+    if (const auto* dense = std::get_if<network::Dense>(&spec)) {
       output_ = {dense->outputs, 1, 1};
       weights = {Numbers(at(dense->outputs * input.size())),
                  Numbers(at(dense->bias ? dense->outputs : 0))};
-    } else if (const auto* conv = std::get_if<Conv2d>(&spec)) {
+    } else if (const auto* conv = std::get_if<network::Conv2d>(&spec)) {
       const auto size = [](std::int64_t n, std::int64_t k, std::int64_t s,
                            std::int64_t p, std::int64_t d) {
         return (n + 2 * p - d * (k - 1) - 1) / s + 1;
@@ -62,7 +63,7 @@ class ReferenceLayer {
       weights = {Numbers(at(conv->outputs * input.channels / conv->groups *
                             conv->kernel.h * conv->kernel.w)),
                  Numbers(at(conv->bias ? conv->outputs : 0))};
-    } else if (const auto* pool = std::get_if<MaxPool2d>(&spec)) {
+    } else if (const auto* pool = std::get_if<network::MaxPool2d>(&spec)) {
       output_ = {input.channels,
                  (input.height + 2 * pool->padding.h - pool->kernel.h) /
                          pool->stride.h +
@@ -70,15 +71,16 @@ class ReferenceLayer {
                  (input.width + 2 * pool->padding.w - pool->kernel.w) /
                          pool->stride.w +
                      1};
-    } else if (const auto* select = std::get_if<Select>(&spec)) {
+    } else if (const auto* select = std::get_if<network::Select>(&spec)) {
       output_ = {static_cast<std::int64_t>(select->indices.size()), 1, 1};
     } else {
-      output_ = std::holds_alternative<Relu>(spec) ? input
-                                                   : Shape{input.size(), 1, 1};
+      output_ = std::holds_alternative<network::Relu>(spec)
+                    ? input
+                    : network::Shape{input.size(), 1, 1};
     }
   }
 
-  const Shape& output() const { return output_; }
+  const network::Shape& output() const { return output_; }
 
   Numbers forward(const Numbers& x) const {
     Numbers y(at(output_.size()));
@@ -101,19 +103,19 @@ class ReferenceLayer {
   // With dx, `y` is the gradient by the output and everything runs backward.
   void pass(const Numbers& x, Numbers& y, Numbers* dx,
             ReferenceGradients* gradients) const {
-    if (std::holds_alternative<Dense>(spec_)) {
+    if (std::holds_alternative<network::Dense>(spec_)) {
       dense(x, y, dx, gradients);
-    } else if (const auto* conv = std::get_if<Conv2d>(&spec_)) {
+    } else if (const auto* conv = std::get_if<network::Conv2d>(&spec_)) {
       convolve(*conv, x, y, dx, gradients);
-    } else if (const auto* pool = std::get_if<MaxPool2d>(&spec_)) {
+    } else if (const auto* pool = std::get_if<network::MaxPool2d>(&spec_)) {
       max_pool(*pool, x, y, dx);
-    } else if (const auto* select = std::get_if<Select>(&spec_)) {
+    } else if (const auto* select = std::get_if<network::Select>(&spec_)) {
       for (std::size_t i = 0; i < y.size(); ++i) {
         const std::size_t from = at(select->indices[i]);
         (dx != nullptr ? (*dx)[from] : y[i]) = dx != nullptr ? y[i] : x[from];
       }
     } else {
-      const bool relu = std::holds_alternative<Relu>(spec_);
+      const bool relu = std::holds_alternative<network::Relu>(spec_);
       for (std::size_t i = 0; i < x.size(); ++i) {
         const bool passes = !relu || x[i] > 0;
         (dx != nullptr ? (*dx)[i] : y[i]) =
@@ -161,8 +163,8 @@ class ReferenceLayer {
     add_bias(y, gradients);
   }
 
-  void convolve(const Conv2d& c, const Numbers& x, Numbers& y, Numbers* dx,
-                ReferenceGradients* gradients) const {
+  void convolve(const network::Conv2d& c, const Numbers& x, Numbers& y,
+                Numbers* dx, ReferenceGradients* gradients) const {
     const std::int64_t inputs = input_.channels / c.groups;
     const std::int64_t outputs = c.outputs / c.groups;
     for (std::int64_t o = 0; o < c.outputs; ++o) {
@@ -194,7 +196,7 @@ class ReferenceLayer {
     add_bias(y, gradients);
   }
 
-  void max_pool(const MaxPool2d& p, const Numbers& x, Numbers& y,
+  void max_pool(const network::MaxPool2d& p, const Numbers& x, Numbers& y,
                 Numbers* dx) const {
     for (std::int64_t o = 0; o < output_.size(); ++o) {
       const std::int64_t channel = o / (output_.height * output_.width);
@@ -225,20 +227,20 @@ class ReferenceLayer {
     }
   }
 
-  Shape input_;
-  LayerSpec spec_;
-  Shape output_;
+  network::Shape input_;
+  network::LayerSpec spec_;
+  network::Shape output_;
 };
 
 /// The whole network, with random weights.
 class ReferenceNetwork {
  public:
-  ReferenceNetwork(const Shape& input, const std::vector<LayerSpec>& specs,
-                   unsigned seed)
+  ReferenceNetwork(const network::Shape& input,
+                   const std::vector<network::LayerSpec>& specs, unsigned seed)
       : input_(input) {
     std::mt19937 engine(seed);
-    Shape shape = input;
-    for (const LayerSpec& spec : specs) {
+    network::Shape shape = input;
+    for (const network::LayerSpec& spec : specs) {
       layers_.emplace_back(shape, spec);
       const auto outputs =
           static_cast<double>(layers_.back().output().channels);
@@ -256,8 +258,8 @@ class ReferenceNetwork {
     for (long double& x : numbers) x = static_cast<float>(normal(engine));
   }
 
-  const Shape& input() const { return input_; }
-  Shape output() const {
+  const network::Shape& input() const { return input_; }
+  network::Shape output() const {
     return layers_.empty() ? input_ : layers_.back().output();
   }
 
@@ -304,7 +306,7 @@ class ReferenceNetwork {
   }
 
  private:
-  Shape input_;
+  network::Shape input_;
   std::vector<ReferenceLayer> layers_;
 };
 

@@ -22,70 +22,96 @@ using kernels::WeightSize;
 
 struct Case {
   const char* name;
-  Shape input;
-  std::vector<LayerSpec> layers;
+  network::Shape input;
+  std::vector<network::LayerSpec> layers;
   bool fast = false;  // some convolution goes by Winograd's algorithm
 };
 
 // Sizes that fill no vector and no tile, and every option of every layer. A
 // layer before the one in question makes its input gradient count.
 std::vector<Case> cases() {
-  Conv2d strided{6, {3, 2}, {2, 3}};
-  Conv2d padded{5, {4, 3}, {1, 1}, {2, 1}};
-  Conv2d dilated{4, {3, 3}, {2, 1}, {1, 2}, {2, 3}};
-  Conv2d grouped{6, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 3};
-  Conv2d depthwise{8, {2, 2}, {2, 2}, {0, 0}, {1, 1}, 4, false};
-  Conv2d padded_five{9, {5, 5}, {1, 1}, {2, 2}};
-  Conv2d padded_three{13, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, false};
+  network::Conv2d strided{6, {3, 2}, {2, 3}};
+  network::Conv2d padded{5, {4, 3}, {1, 1}, {2, 1}};
+  network::Conv2d dilated{4, {3, 3}, {2, 1}, {1, 2}, {2, 3}};
+  network::Conv2d grouped{6, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 3};
+  network::Conv2d depthwise{8, {2, 2}, {2, 2}, {0, 0}, {1, 1}, 4, false};
+  network::Conv2d padded_five{9, {5, 5}, {1, 1}, {2, 2}};
+  network::Conv2d padded_three{13, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, false};
   return {
-      {"one dense layer", {3}, {Dense{1}}},
-      {"regression", {13}, {Dense{50}, Relu{}, Dense{1}}},
-      {"wide", {37}, {Dense{131}, Relu{}, Dense{67, false}, Relu{}, Dense{10}}},
-      {"long sums back", {5}, {Dense{9}, Relu{}, Dense{400}, Relu{}, Dense{2}}},
-      {"ReLU first", {7}, {Relu{}, Dense{9}, Relu{}, Relu{}, Dense{2}}},
+      {"one dense layer", {3}, {network::Dense{1}}},
+      {"regression",
+       {13},
+       {network::Dense{50}, network::Relu{}, network::Dense{1}}},
+      {"wide",
+       {37},
+       {network::Dense{131}, network::Relu{}, network::Dense{67, false},
+        network::Relu{}, network::Dense{10}}},
+      {"long sums back",
+       {5},
+       {network::Dense{9}, network::Relu{}, network::Dense{400},
+        network::Relu{}, network::Dense{2}}},
+      {"ReLU first",
+       {7},
+       {network::Relu{}, network::Dense{9}, network::Relu{}, network::Relu{},
+        network::Dense{2}}},
       {"small convolution",
        {2, 9, 8},
-       {Conv2d{3, {1, 1}}, Conv2d{4, {3, 2}}, Relu{}, Flatten{}, Dense{3}}},
+       {network::Conv2d{3, {1, 1}}, network::Conv2d{4, {3, 2}}, network::Relu{},
+        network::Flatten{}, network::Dense{3}}},
       {"strided",
        {2, 10, 11},
-       {Conv2d{3, {2, 2}}, strided, Flatten{}, Dense{4}}},
-      {"padded", {3, 7, 6}, {padded, Relu{}, padded, Flatten{}, Dense{4}}},
+       {network::Conv2d{3, {2, 2}}, strided, network::Flatten{},
+        network::Dense{4}}},
+      {"padded",
+       {3, 7, 6},
+       {padded, network::Relu{}, padded, network::Flatten{},
+        network::Dense{4}}},
       {"dilated",
        {2, 12, 13},
-       {Conv2d{2, {2, 1}}, dilated, Flatten{}, Dense{3}}},
-      {"grouped", {3, 6, 7}, {grouped, grouped, Flatten{}, Dense{3}}},
+       {network::Conv2d{2, {2, 1}}, dilated, network::Flatten{},
+        network::Dense{3}}},
+      {"grouped",
+       {3, 6, 7},
+       {grouped, grouped, network::Flatten{}, network::Dense{3}}},
       {"depthwise",
        {4, 9, 6},
-       {Conv2d{4, {2, 1}}, depthwise, Flatten{}, Dense{2}}},
+       {network::Conv2d{4, {2, 1}}, depthwise, network::Flatten{},
+        network::Dense{2}}},
       {"pooled",
        {3, 9, 11},
-       {Conv2d{4, {2, 2}}, MaxPool2d{{2, 2}, {2, 2}}, Relu{}, Flatten{},
-        Dense{3}}},
+       {network::Conv2d{4, {2, 2}}, network::MaxPool2d{{2, 2}, {2, 2}},
+        network::Relu{}, network::Flatten{}, network::Dense{3}}},
       {"overlapping windows",
        {3, 10, 9},
-       {Conv2d{4, {2, 2}}, MaxPool2d{{3, 2}, {2, 1}, {1, 1}}, Flatten{},
-        Dense{3}}},
+       {network::Conv2d{4, {2, 2}}, network::MaxPool2d{{3, 2}, {2, 1}, {1, 1}},
+        network::Flatten{}, network::Dense{3}}},
       {"selected features",
        {2, 6, 5},
-       {Conv2d{3, {2, 2}}, MaxPool2d{{2, 2}, {2, 2}}, Select{{0, 3, 4, 10, 11}},
-        Relu{}, Dense{4}, Select{{1, 3}}, Dense{3}}},
-      {"selected inputs", {9}, {Select{{0, 2, 8}}, Dense{5}}},
+       {network::Conv2d{3, {2, 2}}, network::MaxPool2d{{2, 2}, {2, 2}},
+        network::Select{{0, 3, 4, 10, 11}}, network::Relu{}, network::Dense{4},
+        network::Select{{1, 3}}, network::Dense{3}}},
+      {"selected inputs", {9}, {network::Select{{0, 2, 8}}, network::Dense{5}}},
       {"fast 5x5",
        {2, 14, 13},
-       {Conv2d{10, {2, 2}}, Conv2d{12, {5, 5}}, Relu{}, Flatten{}, Dense{5}},
+       {network::Conv2d{10, {2, 2}}, network::Conv2d{12, {5, 5}},
+        network::Relu{}, network::Flatten{}, network::Dense{5}},
        true},
       {"fast 5x5, padded",
        {9, 10, 7},
-       {padded_five, Relu{}, padded_five, Flatten{}, Dense{4}},
+       {padded_five, network::Relu{}, padded_five, network::Flatten{},
+        network::Dense{4}},
        true},
       {"fast 3x3",
        {13, 9, 12},
-       {padded_three, Relu{}, Conv2d{11, {3, 3}}, Flatten{}, Dense{3}},
+       {padded_three, network::Relu{}, network::Conv2d{11, {3, 3}},
+        network::Flatten{}, network::Dense{3}},
        true},
       {"LeNet-5 of half size",
        {1, 16, 16},
-       {Conv2d{10, {5, 5}}, MaxPool2d{{2, 2}, {2, 2}}, Conv2d{12, {3, 3}},
-        MaxPool2d{{2, 2}, {2, 2}}, Flatten{}, Dense{40}, Relu{}, Dense{10}},
+       {network::Conv2d{10, {5, 5}}, network::MaxPool2d{{2, 2}, {2, 2}},
+        network::Conv2d{12, {3, 3}}, network::MaxPool2d{{2, 2}, {2, 2}},
+        network::Flatten{}, network::Dense{40}, network::Relu{},
+        network::Dense{10}},
        true},
   };
 }
@@ -101,7 +127,8 @@ std::vector<T> to(const Numbers& numbers) {
 template <typename T>
 class Bound {
  public:
-  Bound(ReferenceNetwork& reference, const std::vector<LayerSpec>& layers,
+  Bound(ReferenceNetwork& reference,
+        const std::vector<network::LayerSpec>& layers,
         const NetworkOptions& options)
       : network(reference.input(), layers, options) {
     for (const ReferenceWeights* w : reference.weights()) {
@@ -246,13 +273,14 @@ TEST(Network, MatchesTheDefiningSumsInFloat) {
 }
 
 TEST(Network, GradientsAreDifferenceQuotients) {
-  const std::vector<LayerSpec> layers = {Conv2d{8, {3, 3}, {1, 1}, {1, 1}},
-                                         MaxPool2d{{2, 2}, {2, 2}},
-                                         Relu{},
-                                         Flatten{},
-                                         Dense{7},
-                                         Relu{},
-                                         Dense{2}};
+  const std::vector<network::LayerSpec> layers = {
+      network::Conv2d{8, {3, 3}, {1, 1}, {1, 1}},
+      network::MaxPool2d{{2, 2}, {2, 2}},
+      network::Relu{},
+      network::Flatten{},
+      network::Dense{7},
+      network::Relu{},
+      network::Dense{2}};
   ReferenceNetwork reference({8, 6, 6}, layers, 3);
   const Expected expected(reference, 3, 4);
   const auto rows = to<double>(expected.rows);
@@ -293,16 +321,17 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 
 TEST(Network, AnyNumberOfThreadsGivesTheSameBits) {
   // Large enough for every kind of layer to be worth threads.
-  const std::vector<LayerSpec> layers = {Conv2d{12, {5, 5}, {1, 1}, {1, 1}},
-                                         MaxPool2d{{2, 2}, {2, 2}},
-                                         Conv2d{30, {5, 5}},
-                                         Conv2d{20, {2, 2}, {2, 2}, {1, 1}},
-                                         MaxPool2d{{2, 2}, {1, 1}},
-                                         Relu{},
-                                         Flatten{},
-                                         Dense{300},
-                                         Relu{},
-                                         Dense{10}};
+  const std::vector<network::LayerSpec> layers = {
+      network::Conv2d{12, {5, 5}, {1, 1}, {1, 1}},
+      network::MaxPool2d{{2, 2}, {2, 2}},
+      network::Conv2d{30, {5, 5}},
+      network::Conv2d{20, {2, 2}, {2, 2}, {1, 1}},
+      network::MaxPool2d{{2, 2}, {1, 1}},
+      network::Relu{},
+      network::Flatten{},
+      network::Dense{300},
+      network::Relu{},
+      network::Dense{10}};
   ReferenceNetwork reference({1, 28, 28}, layers, 5);
   constexpr std::int64_t kBatch = 50;
   Numbers rows(kBatch * 28 * 28);
@@ -356,7 +385,7 @@ TEST(Network, AChangedBatchSizeLeavesNoTrace) {
 }
 
 TEST(Network, TakesTheRowsThatIndicesName) {
-  const std::vector<LayerSpec> layers = {Flatten{}};
+  const std::vector<network::LayerSpec> layers = {network::Flatten{}};
   NetworkOptions options;
   options.max_batch = 3;
   for_each_isa([&](Isa isa) {
@@ -377,8 +406,8 @@ TEST(Network, TakesTheRowsThatIndicesName) {
 TEST(Network, TheFirstOfEqualPixelsTakesTheGradient) {
   // The convolution copies a constant image; its weight gradient is then the
   // number of windows whose winner sees a pixel that differs from the others.
-  const std::vector<LayerSpec> layers = {Conv2d{1, {1, 1}},
-                                         MaxPool2d{{2, 2}, {2, 2}}};
+  const std::vector<network::LayerSpec> layers = {
+      network::Conv2d{1, {1, 1}}, network::MaxPool2d{{2, 2}, {2, 2}}};
   NetworkOptions options;
   for_each_isa([&](Isa isa) {
     options.isa = isa;
@@ -401,7 +430,8 @@ TEST(Network, TheFirstOfEqualPixelsTakesTheGradient) {
 }
 
 TEST(Network, PoolingKeepsNotANumber) {
-  const std::vector<LayerSpec> layers = {MaxPool2d{{1, 3}, {1, 3}}};
+  const std::vector<network::LayerSpec> layers = {
+      network::MaxPool2d{{1, 3}, {1, 3}}};
   for_each_isa([&](Isa isa) {
     NetworkOptions options;
     options.isa = isa;
@@ -413,12 +443,13 @@ TEST(Network, PoolingKeepsNotANumber) {
 }
 
 TEST(SampledPrediction, EqualsOneNetworkPerSample) {
-  const std::vector<LayerSpec> layers = {Dense{50}, Relu{}, Dense{3}};
+  const std::vector<network::LayerSpec> layers = {
+      network::Dense{50}, network::Relu{}, network::Dense{3}};
   constexpr std::int64_t kSamples = 4;
   constexpr std::int64_t kRows = 1203;
   std::vector<ReferenceNetwork> references;
   for (unsigned s = 0; s < kSamples; ++s) {
-    references.emplace_back(Shape{13}, layers, s);
+    references.emplace_back(network::Shape{13}, layers, s);
   }
   Numbers rows(kRows * 13);
   std::mt19937 engine(10);
@@ -465,10 +496,11 @@ TEST(SampledPrediction, EqualsOneNetworkPerSample) {
 TEST(Network, ReportsSizes) {
   NetworkOptions options;
   options.max_batch = 20;
-  Network<float> network({1, 28, 28},
-                         {Conv2d{20, {5, 5}}, MaxPool2d{{2, 2}, {2, 2}},
-                          Flatten{}, Dense{10, false}},
-                         options);
+  Network<float> network(
+      {1, 28, 28},
+      {network::Conv2d{20, {5, 5}}, network::MaxPool2d{{2, 2}, {2, 2}},
+       network::Flatten{}, network::Dense{10, false}},
+      options);
   ASSERT_EQ(network.weight_sizes().size(), 2u);
   EXPECT_EQ(network.weight_sizes()[0].weight, 500);
   EXPECT_EQ(network.weight_sizes()[0].bias, 20);
@@ -484,7 +516,7 @@ TEST(Network, ReportsSizes) {
 TEST(Network, RefusesLayersThatDoNotFit) {
   expect_error<ArgumentError>(
       [] {
-        Network<float>({1, 4, 4}, {Relu{}, Conv2d{1, {5, 2}}},
+        Network<float>({1, 4, 4}, {network::Relu{}, network::Conv2d{1, {5, 2}}},
                        NetworkOptions());
       },
       "layer 2 (conv 1 5x2)");
@@ -496,18 +528,20 @@ TEST(Network, RefusesAnInstructionSetTheProcessorLacks) {
   }
   NetworkOptions options;
   options.isa = Isa::Avx512;
-  expect_error<ArgumentError>([&] { Network<float>({3}, {Dense{1}}, options); },
-                              "instruction set avx512 is not available");
+  expect_error<ArgumentError>(
+      [&] { Network<float>({3}, {network::Dense{1}}, options); },
+      "instruction set avx512 is not available");
 }
 
 TEST(Network, RefusesWrongUse) {
   NetworkOptions options;
   options.max_batch = 0;
-  expect_error<ArgumentError>([&] { Network<float>({3}, {Dense{1}}, options); },
-                              "max_batch must be positive");
+  expect_error<ArgumentError>(
+      [&] { Network<float>({3}, {network::Dense{1}}, options); },
+      "max_batch must be positive");
   options.max_batch = 4;
   options.gradients = false;
-  Network<float> network({3}, {Dense{1}}, options);
+  Network<float> network({3}, {network::Dense{1}}, options);
   expect_error<ArgumentError>([&] { network.forward(nullptr); },
                               "call set_input() first");
   expect_error<ArgumentError>([&] { network.set_input(nullptr, 5); },

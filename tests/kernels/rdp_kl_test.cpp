@@ -6,6 +6,7 @@
 #include "radir/kernels/rdp.h"
 #include "radir/math/radial_kl.h"
 #include "radir/math/vmf.h"
+#include "radir/network/weight_shape.h"
 
 namespace radir::kernels {
 namespace {
@@ -55,7 +56,7 @@ double factors_kl(const std::vector<double> (&q)[4], std::size_t i,
 }
 
 /// The sum of the scalar divergences of one side.
-double side_kl(const WeightShape& shape, bool rows,
+double side_kl(const network::WeightShape& shape, bool rows,
                const SideStorage<double>& q,
                const RdpSidePrior<double>& prior) {
   const auto groups = elements_of_groups(shape, rows);

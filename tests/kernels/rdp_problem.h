@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "radir/kernels/rdp.h"
+#include "radir/network/weight_shape.h"
 
 namespace radir::kernels::testing {
 
@@ -63,7 +64,7 @@ struct Storage {
 
   Storage() = default;
   explicit Storage(const RdpLayout& layout) {
-    const WeightShape& s = layout.shape;
+    const network::WeightShape& s = layout.shape;
     if (layout.row) row = {*layout.row, s.size(), s.rows()};
     if (layout.column) column = {*layout.column, s.size(), s.columns()};
   }
@@ -122,7 +123,7 @@ struct LayoutCase {
 /// Row, column and double grouping of dense and convolution weights, short and
 /// long, with shared and own concentrations, with and without global radii.
 inline std::vector<LayoutCase> layout_cases() {
-  const std::vector<std::pair<std::string, WeightShape>> shapes = {
+  const std::vector<std::pair<std::string, network::WeightShape>> shapes = {
       {"dense 2x2", {1, 2, 2, 1}},
       {"dense 3x5", {1, 3, 5, 1}},
       {"dense 50x13", {1, 50, 13, 1}},
@@ -146,7 +147,7 @@ inline std::vector<LayoutCase> layout_cases() {
 
 /// The elements of the weight that each group of a side owns, in order.
 inline std::vector<std::vector<std::size_t>> elements_of_groups(
-    const WeightShape& shape, bool rows) {
+    const network::WeightShape& shape, bool rows) {
   std::vector<std::vector<std::size_t>> groups(
       static_cast<std::size_t>(rows ? shape.rows() : shape.columns()));
   std::size_t element = 0;

@@ -241,9 +241,10 @@ TEST(RdpKernel, IsTheSameBitsForAnyNumberOfThreads) {
 
 TEST(RdpKernel, LargeWeightsEqualThePlainConstruction) {
   const RdpSideLayout side;
-  for (const WeightShape& shape :
-       {WeightShape{1, 300, 333, 1}, WeightShape{2, 130, 150, 9},
-        WeightShape{4000, 1, 3, 9}}) {
+  for (const network::WeightShape& shape :
+       {network::WeightShape{1, 300, 333, 1},
+        network::WeightShape{2, 130, 150, 9},
+        network::WeightShape{4000, 1, 3, 9}}) {
     const RdpLayout layout{shape, side, side};
     Problem<double> problem(layout);
     RdpKernel<double> kernel(layout);
@@ -276,7 +277,8 @@ TEST(RdpKernel, StreamsAndStepsDrawDifferentWeights) {
 
 TEST(RdpKernel, RefusesImpossibleLayouts) {
   const RdpSideLayout side;
-  const auto make = [&](const WeightShape& shape, bool row, bool column) {
+  const auto make = [&](const network::WeightShape& shape, bool row,
+                        bool column) {
     return [=] {
       RdpLayout layout{shape, {}, {}};
       if (row) layout.row = side;

@@ -8,6 +8,7 @@
 #include "radir/math/bessel.h"
 #include "radir/math/gauss_legendre.h"
 #include "radir/math/vmf_sampling.h"
+#include "radir/network/weight_shape.h"
 
 // What RdpKernel computes, one group after the other and straight from the
 // formulas: explicit unit vectors, Wood's sampler in its textbook form, the
@@ -135,7 +136,7 @@ class SideTwin {
            const RandomStream& stream)
       : elements(elements_of_groups(layout.shape, rows)),
         side_(rows ? *layout.row : *layout.column) {
-    const WeightShape& shape = layout.shape;
+    const network::WeightShape& shape = layout.shape;
     const std::int64_t row_count = layout.row ? shape.rows() : 0;
     const std::int64_t column_count = layout.column ? shape.columns() : 0;
     all_groups_ = static_cast<std::uint32_t>(row_count + column_count);

@@ -7,9 +7,12 @@
 #include <filesystem>
 #include <string>
 
-#include "radir/io/atomic_file.h"
-#include "radir/io/idx.h"
+#include "radir/data/idx.h"
+#include "radir/files/atomic_file.h"
 #include "radir/io/onnx.h"
+#include "radir/kernels/network.h"
+#include "radir/network/plain_network.h"
+#include "radir/network/spec.h"
 #include "support/data_dir.h"
 #include "support/plain_networks.h"
 
@@ -17,14 +20,14 @@ namespace radir {
 namespace {
 
 void write_floats(const std::string& path, const std::vector<float>& values) {
-  io::write_file(path, {reinterpret_cast<const char*>(values.data()),
-                        values.size() * sizeof(float)});
+  files::write_file(path, {reinterpret_cast<const char*>(values.data()),
+                           values.size() * sizeof(float)});
 }
 
 /// FOLDER/NAME.onnx, .input and .output; the file's own scaling of its inputs
 /// is done here by hand.
 void write_case(const std::string& folder, const std::string& name,
-                const train::PlainNetwork<float>& network,
+                const network::PlainNetwork<float>& network,
                 const std::vector<float>& rows, float input_scale = 1) {
   const std::string path = folder + "/" + name;
   io::OnnxOptions options;
@@ -35,7 +38,8 @@ void write_case(const std::string& folder, const std::string& name,
   for (float& value : scaled) value *= input_scale;
   const auto count =
       static_cast<std::int64_t>(rows.size()) / network.spec.input.size();
-  write_floats(path + ".output", train::run(network, scaled.data(), count));
+  write_floats(path + ".output",
+               kernels::run_network(network, scaled.data(), count));
 }
 
 void write_small_cases(const std::string& folder) {
@@ -54,9 +58,9 @@ void write_mnist_cases(const std::string& folder) {
     std::puts("without mnist: the data set is not here (RADIR_DATA_DIR)");
     return;
   }
-  const io::ImageSet images = io::read_idx_folder(data).test;
-  const train::PlainNetwork<float> network =
-      testing::random_network(train::lenet5());
+  const data::ImageSet images = data::read_idx_folder(data).test;
+  const network::PlainNetwork<float> network =
+      testing::random_network(network::lenet5());
   const auto size = 1000 * network.spec.input.size();
   std::vector<float> pixels(images.pixels.begin(),
                             images.pixels.begin() + size);

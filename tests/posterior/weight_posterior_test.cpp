@@ -12,7 +12,7 @@
 namespace radir::posterior {
 namespace {
 
-using kernels::WeightShape;
+using network::WeightShape;
 
 const WeightShape kDense{1, 40, 60, 1};
 const WeightShape kConvolution{2, 6, 5, 9};

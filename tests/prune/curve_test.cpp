@@ -8,11 +8,11 @@
 namespace radir::prune {
 namespace {
 
-using kernels::Dense;
-using kernels::Relu;
+using network::Dense;
+using network::Relu;
 
 TEST(SizeCurve, GoesFromTheWholeNetworkDown) {
-  const train::NetworkSpec network{
+  const network::NetworkSpec network{
       {10}, {Dense{20}, Relu{}, Dense{30}, Relu{}, Dense{2}}};
   Scores scores(3);
   for (int i = 0; i < 10; ++i) scores[0].push_back(-i);

@@ -5,63 +5,26 @@
 #include <limits>
 
 #include "radir/core/error.h"
+#include "radir/network/spec.h"
+#include "radir/posterior/options.h"
 #include "radir/train/compiled_step.h"
 #include "support/expect_error.h"
 
 namespace radir::prune {
 namespace {
 
-using kernels::Conv2d;
-using kernels::Dense;
-using kernels::Flatten;
-using kernels::MaxPool2d;
-using kernels::Relu;
-using kernels::Select;
+using network::Conv2d;
+using network::Dense;
+using network::Flatten;
+using network::MaxPool2d;
+using network::Relu;
+using network::Select;
 using Indices = std::vector<std::int64_t>;
 
 const double kAll = -std::numeric_limits<double>::infinity();
 
-TEST(Wiring, FollowsImagesIntoVectors) {
-  const Wiring wiring(train::lenet5());
-  ASSERT_EQ(wiring.size(), 4u);
-  EXPECT_EQ(wiring.index(2), 5u);
-  EXPECT_FALSE(wiring.removable(0));
-  EXPECT_TRUE(wiring.removable(1));
-  EXPECT_EQ(wiring.inputs(1), 20);
-  EXPECT_EQ(wiring.inputs(2), 800);
-  EXPECT_EQ(wiring.features_per_maker(2), 16);
-  EXPECT_EQ(wiring.makers(2)[35], 2);
-  EXPECT_FALSE(wiring.after_relu(2));
-  EXPECT_TRUE(wiring.after_relu(3));
-  EXPECT_EQ(wiring.outputs(3), 10);
-}
-
-TEST(Wiring, FollowsSelections) {
-  const Wiring wiring({{3, 2, 2},
-                       {Conv2d{2, {1, 1}}, Flatten{}, Select{{1, 5, 6, 7}},
-                        Relu{}, Select{{0, 3}}, Dense{4}}});
-  EXPECT_EQ(wiring.features(1), (Indices{1, 7}));
-  EXPECT_EQ(wiring.makers(1), (Indices{0, 1}));
-  EXPECT_TRUE(wiring.after_relu(1));
-}
-
-TEST(Wiring, KnowsWhatCannotBeRemoved) {
-  Conv2d grouped{4, {3, 3}};
-  grouped.groups = 2;
-  Conv2d padded{4, {3, 3}};
-  padded.padding = {1, 0};
-  const Wiring wiring(
-      {{2, 9, 9}, {Conv2d{4, {2, 2}}, grouped, padded, Flatten{}, Dense{3}}});
-  EXPECT_FALSE(wiring.removable(0));
-  EXPECT_FALSE(wiring.removable(1));  // read by a grouped convolution
-  EXPECT_FALSE(wiring.removable(2));  // made by one
-  EXPECT_TRUE(wiring.removable(3));
-  EXPECT_TRUE(wiring.folds_constants(1));
-  EXPECT_FALSE(wiring.folds_constants(2));
-}
-
 TEST(Select, KeepsScoresAboveTheThreshold) {
-  const Wiring wiring({{3}, {Dense{4}, Relu{}, Dense{2}}});
+  const network::Wiring wiring({{3}, {Dense{4}, Relu{}, Dense{2}}});
   const Scores scores{{1, -4, 2}, {0, -1, -2, -3}};
   Selection selection = select(wiring, scores, {0, -1});
   EXPECT_EQ(selection.inputs[0], (Indices{0, 2}));
@@ -79,7 +42,7 @@ TEST(Select, KeepsScoresAboveTheThreshold) {
 }
 
 TEST(Select, NamesFiltersAndFeatures) {
-  const Wiring wiring(train::lenet5());
+  const network::Wiring wiring(network::lenet5());
   EXPECT_EQ(architecture(wiring, whole(wiring)), "20-50-800-500");
   Selection selection = whole(wiring);
   selection.inputs[1] = {3, 4, 7};
@@ -89,7 +52,7 @@ TEST(Select, NamesFiltersAndFeatures) {
 }
 
 TEST(Select, RefusesScoresOfAnotherNetwork) {
-  const Wiring wiring(train::lenet5());
+  const network::Wiring wiring(network::lenet5());
   testing::expect_error<ArgumentError>(
       [&] {
         select(wiring, Scores(3), {0, 0, 0, 0});
@@ -98,9 +61,9 @@ TEST(Select, RefusesScoresOfAnotherNetwork) {
 }
 
 TEST(SelectBest, KeepsTheHighestScoresOfTheBestFilters) {
-  const Wiring wiring({{1, 6, 6},
-                       {Conv2d{3, {3, 3}}, MaxPool2d{{2, 2}, {2, 2}}, Flatten{},
-                        Dense{4}, Relu{}, Dense{2}}});
+  const network::Wiring wiring({{1, 6, 6},
+                                {Conv2d{3, {3, 3}}, MaxPool2d{{2, 2}, {2, 2}},
+                                 Flatten{}, Dense{4}, Relu{}, Dense{2}}});
   // Filter 0 has the best feature, then filter 2.
   const Scores scores{
       {}, {9, 1, 1, 1, 6, 6, 6, 6, 8, 5, 4, 3}, {0, -1, -2, -1}};
@@ -116,7 +79,7 @@ TEST(SelectBest, KeepsTheHighestScoresOfTheBestFilters) {
 }
 
 TEST(SelectBest, RefusesNumbersThatDoNotFit) {
-  const Wiring wiring(train::lenet5());
+  const network::Wiring wiring(network::lenet5());
   const auto with = [&](const Indices& units) {
     return [&wiring, units] { select_best(wiring, Scores(4), units); };
   };

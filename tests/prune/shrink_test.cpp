@@ -5,24 +5,27 @@
 #include <cmath>
 
 #include "radir/core/error.h"
+#include "radir/kernels/network.h"
 #include "radir/kernels/random.h"
+#include "radir/network/wiring.h"
 #include "radir/train/compiled_step.h"
+#include "radir/train/point_network.h"
 #include "radir/train/predictor.h"
 #include "support/expect_error.h"
 
 namespace radir::prune {
 namespace {
 
-using kernels::Conv2d;
-using kernels::Dense;
-using kernels::Flatten;
-using kernels::MaxPool2d;
-using kernels::Relu;
-using kernels::Select;
+using network::Conv2d;
+using network::Dense;
+using network::Flatten;
+using network::MaxPool2d;
+using network::Relu;
+using network::Select;
 
 struct Case {
   const char* name;
-  train::NetworkSpec network;
+  network::NetworkSpec network;
 };
 
 std::vector<Case> cases() {
@@ -56,7 +59,7 @@ std::vector<Case> cases() {
 /// A model with all parameters away from their starting values.
 template <typename T>
 struct Fixture {
-  explicit Fixture(const train::NetworkSpec& network) : model(spec(network)) {
+  explicit Fixture(const network::NetworkSpec& network) : model(spec(network)) {
     const auto state = train::initial_state<T>(model, 5, 100);
     parameters = state.parameters;
     std::vector<T> noise(parameters.size());
@@ -70,7 +73,7 @@ struct Fixture {
                          rows.data());
   }
 
-  static train::ModelSpec spec(const train::NetworkSpec& network) {
+  static train::ModelSpec spec(const network::NetworkSpec& network) {
     train::ModelSpec result;
     result.network = network;
     result.likelihood.kind = train::Likelihood::Kind::Categorical;
@@ -79,7 +82,7 @@ struct Fixture {
 
   /// Keeps about half of what can be removed.
   Selection half() const {
-    const Wiring wiring(model.spec().network);
+    const network::Wiring wiring(model.spec().network);
     Selection selection = whole(wiring);
     for (std::size_t l = 0; l < wiring.size(); ++l) {
       if (!wiring.removable(l)) continue;
@@ -126,11 +129,11 @@ TYPED_TEST(Shrink, EqualsTheMaskedNetwork) {
     SCOPED_TRACE(c.name);
     const Fixture<TypeParam> fixture(c.network);
     const Selection selection = fixture.half();
-    const auto plain = plain_network(fixture.model, fixture.parameters);
+    const auto plain = train::point_network(fixture.model, fixture.parameters);
     const auto masked = mask(plain, selection);
     const auto shrunk = shrink(plain, selection);
-    const auto outputs = [&](const train::PlainNetwork<TypeParam>& network) {
-      return train::run(network, fixture.rows.data(), fixture.kRows);
+    const auto outputs = [&](const network::PlainNetwork<TypeParam>& network) {
+      return kernels::run_network(network, fixture.rows.data(), fixture.kRows);
     };
     EXPECT_LT(largest_difference(outputs(masked), outputs(shrunk)),
               TestFixture::kTolerance);
@@ -148,9 +151,9 @@ TYPED_TEST(Shrink, BayesianNetworkHasTheSameMeans) {
     const Selection selection = fixture.half();
     const auto shrunk = shrink(fixture.model, fixture.parameters, selection);
     const train::Model model(shrunk.spec);
-    const auto means = plain_network(model, shrunk.parameters);
-    const auto expected =
-        shrink(plain_network(fixture.model, fixture.parameters), selection);
+    const auto means = train::point_network(model, shrunk.parameters);
+    const auto expected = shrink(
+        train::point_network(fixture.model, fixture.parameters), selection);
     ASSERT_EQ(means.layers.size(), expected.layers.size());
     for (std::size_t l = 0; l < means.layers.size(); ++l) {
       EXPECT_LT(
@@ -174,7 +177,8 @@ TYPED_TEST(Shrink, BayesianNetworkHasTheSameMeans) {
 
 TYPED_TEST(Shrink, ChangesNothingWhenAllStay) {
   const Fixture<TypeParam> fixture(cases()[2].network);
-  const Selection selection = whole(Wiring(fixture.model.spec().network));
+  const Selection selection =
+      whole(network::Wiring(fixture.model.spec().network));
   const auto shrunk = shrink(fixture.model, fixture.parameters, selection);
   EXPECT_EQ(shrunk.parameters, fixture.parameters);
   EXPECT_EQ(shrunk.spec.network.layers.size(),
@@ -183,13 +187,13 @@ TYPED_TEST(Shrink, ChangesNothingWhenAllStay) {
 
 TEST(ShrinkErrors, RefusesImpossibleSelections) {
   const Fixture<float> fixture(cases()[4].network);
-  const auto plain = plain_network(fixture.model, fixture.parameters);
-  Selection selection = whole(Wiring(plain.spec));
+  const auto plain = train::point_network(fixture.model, fixture.parameters);
+  Selection selection = whole(network::Wiring(plain.spec));
   selection.inputs[1].pop_back();
   testing::expect_error<UnsupportedError>(
       [&] { shrink(plain, selection); },
       "inputs of layer 2 with weights cannot be removed");
-  selection = whole(Wiring(plain.spec));
+  selection = whole(network::Wiring(plain.spec));
   selection.inputs[4].push_back(6);
   testing::expect_error<ArgumentError>([&] { shrink(plain, selection); },
                                        "keeps input 6 of layer 5");
@@ -202,15 +206,15 @@ TEST(PlainNetwork, BalanceKeepsTheOutputs) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.name);
     const Fixture<double> fixture(c.network);
-    auto plain = plain_network(fixture.model, fixture.parameters);
+    auto plain = train::point_network(fixture.model, fixture.parameters);
     // A network whose scale has wandered to the second layer.
     for (double& x : plain.layers[0].weight) x *= 1e-4;
     for (double& x : plain.layers[0].bias) x *= 1e-4;
     for (double& x : plain.layers[1].weight) x *= 1e4;
     auto balanced = plain;
-    train::balance(balanced);
-    const auto outputs = [&](const train::PlainNetwork<double>& network) {
-      return train::run(network, fixture.rows.data(), fixture.kRows);
+    network::balance(balanced);
+    const auto outputs = [&](const network::PlainNetwork<double>& network) {
+      return kernels::run_network(network, fixture.rows.data(), fixture.kRows);
     };
     EXPECT_LT(largest_difference(outputs(plain), outputs(balanced)), 1e-12);
     double squares = 0;
@@ -222,17 +226,17 @@ TEST(PlainNetwork, BalanceKeepsTheOutputs) {
 
 TEST(PlainNetwork, RefusesArraysOfAnotherSize) {
   const Fixture<float> fixture(cases()[0].network);
-  auto plain = plain_network(fixture.model, fixture.parameters);
+  auto plain = train::point_network(fixture.model, fixture.parameters);
   plain.layers[1].bias.pop_back();
   testing::expect_error<ArgumentError>(
-      [&] { train::run(plain, fixture.rows.data(), 1); },
+      [&] { kernels::run_network(plain, fixture.rows.data(), 1); },
       "layer 2 with weights needs 84 weights and 7 biases, but has 84 and 6");
   plain.layers.pop_back();
   testing::expect_error<ArgumentError>(
-      [&] { train::run(plain, fixture.rows.data(), 1); },
+      [&] { kernels::run_network(plain, fixture.rows.data(), 1); },
       "but there are numbers for 2");
   testing::expect_error<ArgumentError>(
-      [&] { plain_network(fixture.model, std::vector<float>(3)); },
+      [&] { train::point_network(fixture.model, std::vector<float>(3)); },
       "but got 3");
 }
 

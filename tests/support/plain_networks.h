@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "radir/kernels/network.h"
-#include "radir/train/plain_network.h"
+#include "radir/network/plain_network.h"
+#include "radir/network/spec.h"
 
 namespace radir::testing {
 
@@ -23,24 +24,24 @@ inline std::vector<float> uniform_numbers(std::int64_t count,
 }
 
 /// Units or filters of a layer with weights, 0 for others.
-inline std::int64_t weighted_outputs(const kernels::LayerSpec& layer) {
-  if (const auto* dense = std::get_if<kernels::Dense>(&layer)) {
+inline std::int64_t weighted_outputs(const network::LayerSpec& layer) {
+  if (const auto* dense = std::get_if<network::Dense>(&layer)) {
     return dense->outputs;
   }
-  if (const auto* conv = std::get_if<kernels::Conv2d>(&layer)) {
+  if (const auto* conv = std::get_if<network::Conv2d>(&layer)) {
     return conv->outputs;
   }
   return 0;
 }
 
 /// A network with random weights whose outputs are of order one.
-inline train::PlainNetwork<float> random_network(
-    const train::NetworkSpec& spec) {
+inline network::PlainNetwork<float> random_network(
+    const network::NetworkSpec& spec) {
   const kernels::Network<float> network(spec.input, spec.layers, {});
   auto size = network.weight_sizes().begin();
-  train::PlainNetwork<float> result{spec, {}};
+  network::PlainNetwork<float> result{spec, {}};
   std::uint32_t seed = 0;
-  for (const kernels::LayerSpec& layer : spec.layers) {
+  for (const network::LayerSpec& layer : spec.layers) {
     const std::int64_t outputs = weighted_outputs(layer);
     if (outputs == 0) continue;
     auto weight = uniform_numbers(size->weight, ++seed);
@@ -55,17 +56,17 @@ inline train::PlainNetwork<float> random_network(
 
 struct NamedNetwork {
   std::string name;
-  train::NetworkSpec spec;
+  network::NetworkSpec spec;
 };
 
 /// Small networks that together have every layer in every form.
 inline std::vector<NamedNetwork> small_networks() {
-  using kernels::Conv2d;
-  using kernels::Dense;
-  using kernels::Flatten;
-  using kernels::MaxPool2d;
-  using kernels::Relu;
-  using kernels::Select;
+  using network::Conv2d;
+  using network::Dense;
+  using network::Flatten;
+  using network::MaxPool2d;
+  using network::Relu;
+  using network::Select;
   return {
       {"dense", {{7, 1, 1}, {Dense{5}, Relu{}, Dense{3}}}},
       {"dense_without_bias", {{7, 1, 1}, {Dense{5, false}, Dense{3}}}},

@@ -9,17 +9,19 @@
 #include "radir/core/error.h"
 #include "radir/kernels/random.h"
 #include "radir/math/gamma.h"
+#include "radir/network/spec.h"
+#include "radir/posterior/options.h"
 #include "radir/posterior/weight_posterior.h"
 
 namespace radir::train {
 namespace {
 
-using kernels::Conv2d;
-using kernels::Dense;
-using kernels::Flatten;
-using kernels::MaxPool2d;
-using kernels::Relu;
 using math::VmfEstimator;
+using network::Conv2d;
+using network::Dense;
+using network::Flatten;
+using network::MaxPool2d;
+using network::Relu;
 using posterior::Grouping;
 
 constexpr double kLogTwoPi = 1.8378770664093454836;
@@ -281,7 +283,7 @@ TEST(CompiledStep, BitsDoNotDependOnTheNumberOfThreads) {
 
 TEST(CompiledStep, SeveralSamplesAverageTheirGradients) {
   ModelSpec spec;
-  spec.network = multilayer_perceptron(3, {5}, 1);
+  spec.network = network::multilayer_perceptron(3, {5}, 1);
   const Model model(spec);
   Data data;
   data.count = 2;
@@ -310,7 +312,7 @@ TEST(CompiledStep, SeveralSamplesAverageTheirGradients) {
 
 TEST(CompiledStep, ANonFiniteLossIsReportedAndTheStateKept) {
   ModelSpec spec;
-  spec.network = multilayer_perceptron(2, {3}, 1);
+  spec.network = network::multilayer_perceptron(2, {3}, 1);
   const Model model(spec);
   Data data;
   data.count = 1;
@@ -335,7 +337,7 @@ TEST(CompiledStep, ANonFiniteLossIsReportedAndTheStateKept) {
 
 TEST(CompiledStep, RefusesWhatDoesNotFit) {
   ModelSpec spec;
-  spec.network = multilayer_perceptron(2, {3}, 1);
+  spec.network = network::multilayer_perceptron(2, {3}, 1);
   const Model model(spec);
   CompiledStep<double> step(model, 4);
   auto state = initial_state<double>(model, 1, 10);

@@ -6,6 +6,7 @@
 
 #include "radir/core/error.h"
 #include "radir/kernels/random.h"
+#include "radir/network/spec.h"
 #include "radir/train/trainer.h"
 #include "support/expect_error.h"
 
@@ -35,7 +36,7 @@ struct Surface {
 
 Model small_model() {
   ModelSpec spec;
-  spec.network = multilayer_perceptron(2, {8}, 1);
+  spec.network = network::multilayer_perceptron(2, {8}, 1);
   return Model(spec);
 }
 

@@ -9,6 +9,7 @@
 
 #include "radir/core/error.h"
 #include "radir/kernels/random.h"
+#include "radir/network/spec.h"
 #include "radir/train/evaluation.h"
 #include "support/expect_error.h"
 
@@ -42,7 +43,7 @@ struct Curve {
 
 Model regression_model() {
   ModelSpec spec;
-  spec.network = multilayer_perceptron(2, {20}, 1);
+  spec.network = network::multilayer_perceptron(2, {20}, 1);
   return Model(spec);
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "radir/network/spec.h"
 #include "radir/train/model.h"
 
 namespace radir::io {
@@ -32,16 +33,16 @@ namespace radir::io {
 /// over 1 MiB, text that is not JSON, a key that is missing, unknown, twice
 /// there or of another type, more than 1000 layers, a layer that does not fit
 /// the shape before it, or one of more than 2^30 features or weights.
-train::NetworkSpec read_network_file(const std::string& path);
+network::NetworkSpec read_network_file(const std::string& path);
 
 /// The same from the text of a file; `name` is for messages.
-train::NetworkSpec read_network_text(const std::string& name,
-                                     std::string_view text);
+network::NetworkSpec read_network_text(const std::string& name,
+                                       std::string_view text);
 
 /// Writes a file that read_network_file reads, every key in it, atomically.
 /// Throws ArgumentError when the layers do not fit each other, IoError when the
 /// file cannot be written.
 void write_network_file(const std::string& path,
-                        const train::NetworkSpec& network);
+                        const network::NetworkSpec& network);
 
 }  // namespace radir::io

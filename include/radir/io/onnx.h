@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "radir/train/plain_network.h"
+#include "radir/network/plain_network.h"
 
 namespace radir::io {
 
@@ -41,7 +41,7 @@ bool has_onnx();
 /// reads the output of a dense layer or the file would pass the format's limit
 /// of 2 GiB, IoError when it cannot be written.
 void write_onnx(const std::string& path,
-                const train::PlainNetwork<float>& network,
+                const network::PlainNetwork<float>& network,
                 const OnnxOptions& options = {});
 
 /// Reads what write_onnx wrote; the network computes the same, a Flatten that
@@ -49,12 +49,12 @@ void write_onnx(const std::string& path,
 /// UnsupportedError that names it for an operator, an attribute or an operator
 /// set that write_onnx does not use (also for a scale of the inputs, when
 /// nobody takes the options), IoError for a file that is cut or damaged.
-train::PlainNetwork<float> read_onnx(const std::string& path,
-                                     OnnxOptions* options = nullptr);
+network::PlainNetwork<float> read_onnx(const std::string& path,
+                                       OnnxOptions* options = nullptr);
 
 /// The same from the bytes of a file; `name` is for messages.
-train::PlainNetwork<float> read_onnx(const std::string& name,
-                                     std::string_view bytes,
-                                     OnnxOptions* options = nullptr);
+network::PlainNetwork<float> read_onnx(const std::string& name,
+                                       std::string_view bytes,
+                                       OnnxOptions* options = nullptr);
 
 }  // namespace radir::io

@@ -39,7 +39,7 @@ namespace article {
 
 /// ratio[i] = the average of the bounds of Theorem 5 on
 /// I_nu(z[i])/I_{nu-1}(z[i]), nu > 1/2, the article's approximation: the
-/// yardstick for the speed of bessel_ratio.
+/// baseline for the speed of bessel_ratio.
 template <typename T>
 void ratio_average_theorem5(T nu, const T* z, std::int64_t count, T* ratio);
 

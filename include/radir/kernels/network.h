@@ -6,7 +6,8 @@
 
 #include "radir/core/cpu.h"
 #include "radir/core/thread_pool.h"
-#include "radir/kernels/network_spec.h"
+#include "radir/network/plain_network.h"
+#include "radir/network/spec.h"
 
 namespace radir::kernels {
 
@@ -59,14 +60,15 @@ template <typename T>
 class Network {
  public:
   /// Throws ArgumentError when a layer does not fit the shape before it.
-  Network(const Shape& input, const std::vector<LayerSpec>& layers,
+  Network(const network::Shape& input,
+          const std::vector<network::LayerSpec>& layers,
           const NetworkOptions& options);
   ~Network();
   Network(Network&&) noexcept;
   Network& operator=(Network&&) noexcept;
 
-  Shape input_shape() const;
-  Shape output_shape() const;
+  network::Shape input_shape() const;
+  network::Shape output_shape() const;
 
   /// One entry per dense or convolution layer, first to last: the order of the
   /// arrays that forward() and backward() take.
@@ -109,7 +111,8 @@ template <typename T>
 class SampledPrediction {
  public:
   /// `options.max_batch` is the size of a block, 0 for a good one.
-  SampledPrediction(const Shape& input, const std::vector<LayerSpec>& layers,
+  SampledPrediction(const network::Shape& input,
+                    const std::vector<network::LayerSpec>& layers,
                     NetworkOptions options);
 
   /// As Network::weight_sizes().
@@ -127,5 +130,12 @@ class SampledPrediction {
   std::int64_t block_;
   std::vector<Network<T>> networks_;  // one per thread
 };
+
+/// The outputs, [count][outputs], for rows[count][inputs]. Throws ArgumentError
+/// when an array has another size than the description says.
+template <typename T>
+std::vector<T> run_network(const network::PlainNetwork<T>& network,
+                           const T* rows, std::int64_t count,
+                           ThreadPool* pool = nullptr);
 
 }  // namespace radir::kernels

@@ -7,7 +7,7 @@
 #include "radir/core/thread_pool.h"
 #include "radir/kernels/philox.h"
 #include "radir/kernels/rdp_parameters.h"
-#include "radir/kernels/weight_shape.h"
+#include "radir/network/weight_shape.h"
 
 // The weights of one radial-directional layer: W = r_i x_ij (rows), c_j y_ij
 // (columns), or their elementwise product (both). x_i is a von Mises-Fisher
@@ -27,7 +27,7 @@ struct RdpSideLayout {
 
 /// The shape of a layer's weight and the sides it is made of: at least one.
 struct RdpLayout {
-  WeightShape shape;
+  network::WeightShape shape;
   std::optional<RdpSideLayout> row;
   std::optional<RdpSideLayout> column;
 };

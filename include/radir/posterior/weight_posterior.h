@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "radir/core/thread_pool.h"
+#include "radir/kernels/philox.h"
 #include "radir/kernels/rdp.h"
-#include "radir/kernels/weight_shape.h"
+#include "radir/network/weight_shape.h"
 #include "radir/posterior/options.h"
 
 namespace radir::posterior {
@@ -62,12 +63,12 @@ class WeightPosterior {
   /// Throws ArgumentError for an impossible shape or option. Where a group
   /// would have length 1, which has no direction, the other grouping takes its
   /// place, or the Gaussian family where neither has one; describe() says so.
-  WeightPosterior(const kernels::WeightShape& shape, const Options& options);
+  WeightPosterior(const network::WeightShape& shape, const Options& options);
   ~WeightPosterior();
   WeightPosterior(WeightPosterior&&) noexcept;
   WeightPosterior& operator=(WeightPosterior&&) noexcept;
 
-  const kernels::WeightShape& shape() const;
+  const network::WeightShape& shape() const;
   /// The options in force: family and grouping after the fallback above.
   const Options& options() const;
   const std::vector<ParameterBlock>& parameter_blocks() const;

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "radir/prune/cost.h"
+#include "radir/network/cost.h"
+#include "radir/network/spec.h"
 #include "radir/prune/selection.h"
 
 namespace radir::prune {
@@ -15,7 +16,7 @@ struct CurvePoint {
   double share = 0;  ///< of the units of every layer that are gone
   Selection selection;
   std::string architecture;  ///< as prune::architecture says
-  Cost cost;
+  network::Cost cost;
   /// Share of examples put in a wrong class; for whoever has examples to fill
   /// in.
   std::optional<double> error = std::nullopt;
@@ -24,7 +25,7 @@ struct CurvePoint {
 /// Networks from which equal shares of the units of every layer are removed,
 /// those of the lowest scores first: shares of 0, 0.02, ... 0.98. Scores of
 /// different layers have no common measure, so none is preferred.
-std::vector<CurvePoint> size_curve(const train::NetworkSpec& network,
+std::vector<CurvePoint> size_curve(const network::NetworkSpec& network,
                                    const Scores& scores);
 
 /// What a network may cost at most; none: whatever it takes.

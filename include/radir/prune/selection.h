@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "radir/prune/wiring.h"
+#include "radir/network/wiring.h"
+#include "radir/train/model.h"
 
 namespace radir::prune {
 
@@ -29,29 +30,30 @@ struct Selection {
 };
 
 /// Everything.
-Selection whole(const Wiring& wiring);
+Selection whole(const network::Wiring& wiring);
 
 /// The inputs whose score is at least the threshold of their layer; where fewer
 /// than two are, the two of the highest scores, since a direction needs two
 /// dimensions. Layers without scores keep all.
-Selection select(const Wiring& wiring, const Scores& scores,
+Selection select(const network::Wiring& wiring, const Scores& scores,
                  const std::vector<double>& thresholds);
 
 /// At most as many units of the highest scores as `units` says, in the order of
 /// architecture(); of the filters before a dense layer those that have the best
 /// features. Layers without scores keep all. Throws ArgumentError unless there
 /// is a number for each, of at least two.
-Selection select_best(const Wiring& wiring, const Scores& scores,
+Selection select_best(const network::Wiring& wiring, const Scores& scores,
                       const std::vector<std::int64_t>& units);
 
 /// The outputs of a layer that stay.
-std::vector<std::int64_t> kept_outputs(const Wiring& wiring,
+std::vector<std::int64_t> kept_outputs(const network::Wiring& wiring,
                                        const Selection& selection,
                                        std::size_t layer);
 
 /// "4-7-110-66": the kept units in order, those of the network's input only
 /// where its inputs can be removed, and both filters and features between a
 /// convolution and a dense layer.
-std::string architecture(const Wiring& wiring, const Selection& selection);
+std::string architecture(const network::Wiring& wiring,
+                         const Selection& selection);
 
 }  // namespace radir::prune

@@ -2,8 +2,10 @@
 
 #include <vector>
 
+#include "radir/network/plain_network.h"
+#include "radir/network/spec.h"
 #include "radir/prune/selection.h"
-#include "radir/train/plain_network.h"
+#include "radir/train/model.h"
 
 // Removal of units. A removed unit gets no input any more, so that it is
 // constant: its bias, after a ReLU where one follows. What the constant adds to
@@ -17,17 +19,17 @@ namespace radir::prune {
 /// The network with the weights of all removed units set to zero, the shape
 /// unchanged: the reference for shrink().
 template <typename T>
-train::PlainNetwork<T> mask(const train::PlainNetwork<T>& network,
-                            const Selection& selection);
+network::PlainNetwork<T> mask(const network::PlainNetwork<T>& network,
+                              const Selection& selection);
 
 /// The description of the smaller network.
-train::NetworkSpec shrink(const train::NetworkSpec& network,
-                          const Selection& selection);
+network::NetworkSpec shrink(const network::NetworkSpec& network,
+                            const Selection& selection);
 
 /// The smaller network with the same outputs as the masked one.
 template <typename T>
-train::PlainNetwork<T> shrink(const train::PlainNetwork<T>& network,
-                              const Selection& selection);
+network::PlainNetwork<T> shrink(const network::PlainNetwork<T>& network,
+                                const Selection& selection);
 
 template <typename T>
 struct ShrunkModel {

@@ -4,29 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "radir/kernels/network.h"
-#include "radir/kernels/weight_shape.h"
+#include "radir/network/spec.h"
+#include "radir/network/weight_shape.h"
 #include "radir/posterior/options.h"
 
 namespace radir::train {
-
-/// A sequential network, described but not built.
-struct NetworkSpec {
-  kernels::Shape input;
-  std::vector<kernels::LayerSpec> layers;
-};
-
-/// Dense layers of the given widths with ReLU between them.
-NetworkSpec multilayer_perceptron(std::int64_t inputs,
-                                  const std::vector<std::int64_t>& hidden,
-                                  std::int64_t outputs);
-
-/// LeNet-5 as in Caffe's example (20-50-800-500): no nonlinearity after the
-/// convolutions but the max-pooling.
-NetworkSpec lenet5();
-
-/// 784-300-100-10, dense.
-NetworkSpec lenet300();
 
 /// How the targets are distributed given the outputs of the network.
 struct Likelihood {
@@ -48,7 +30,7 @@ const char* to_string(Likelihood::Kind kind);
 
 /// Everything that defines a Bayesian network before any data is seen.
 struct ModelSpec {
-  NetworkSpec network;
+  network::NetworkSpec network;
   /// The posterior of each layer's weights: one entry for all layers, or one
   /// per layer that has weights.
   std::vector<posterior::Options> weights = {posterior::Options()};
@@ -70,9 +52,9 @@ struct ParameterInfo {
 
 /// A layer with weights: where it stands in the network and what it holds.
 struct WeightedLayer {
-  std::size_t index = 0;  ///< in NetworkSpec::layers
+  std::size_t index = 0;  ///< in network::NetworkSpec::layers
   std::string name;       ///< "layer1", "layer2", ... by position
-  kernels::WeightShape shape;
+  network::WeightShape shape;
   /// The weight's shape as libtorch has it: [out][in] or [out][in][h][w].
   std::vector<std::int64_t> tensor_shape;
   posterior::Options weight;
@@ -110,7 +92,7 @@ class Model {
  private:
   void add_parameter(std::string name, std::vector<std::int64_t> shape,
                      bool trainable = true, bool radius_location = false);
-  void add_posterior(const std::string& name, const kernels::WeightShape& shape,
+  void add_posterior(const std::string& name, const network::WeightShape& shape,
                      const std::vector<std::int64_t>& tensor_shape,
                      const posterior::Options& options);
 

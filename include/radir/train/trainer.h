@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "radir/core/thread_pool.h"
+#include "radir/kernels/adam.h"
 #include "radir/train/compiled_step.h"
 #include "radir/train/schedule.h"
 

@@ -5,17 +5,17 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "radir/bench/bench_math.h"
 #include "radir/core/cpu.h"
 #include "radir/core/version.h"
-#include "radir/experiments/bench_math.h"
 #include "radir/report/table.h"
 
 namespace radir::cli {
 namespace {
 
-using experiments::BenchMathOptions;
-using experiments::BenchMathResult;
-using experiments::BenchMathRow;
+using bench::BenchMathOptions;
+using bench::BenchMathResult;
+using bench::BenchMathRow;
 
 nlohmann::ordered_json to_json(const BenchMathResult& result) {
   auto rows = nlohmann::ordered_json::array();
@@ -108,7 +108,7 @@ void add_math(CLI::App& bench, Invocation& invocation) {
        "radir bench math --dimensions 50 100 2000"},
       [options](const CommonOptions& common) {
         options->seed = common.seed;
-        const BenchMathResult result = experiments::bench_math(*options);
+        const BenchMathResult result = bench::bench_math(*options);
         if (common.json) {
           std::cout << to_json(result).dump(2) << "\n";
         } else {

@@ -1,4 +1,4 @@
-#include "radir/experiments/bench_step.h"
+#include "radir/bench/bench_step.h"
 
 #include <iostream>
 #include <memory>
@@ -12,12 +12,12 @@
 namespace radir::cli {
 namespace {
 
-using experiments::BenchPredictOptions;
-using experiments::BenchPredictResult;
-using experiments::BenchPredictRow;
-using experiments::BenchStepOptions;
-using experiments::BenchStepResult;
-using experiments::BenchStepRow;
+using bench::BenchPredictOptions;
+using bench::BenchPredictResult;
+using bench::BenchPredictRow;
+using bench::BenchStepOptions;
+using bench::BenchStepResult;
+using bench::BenchStepRow;
 using nlohmann::ordered_json;
 
 /// What every benchmark's document says about where it ran.
@@ -60,12 +60,12 @@ void print_steps(const BenchStepResult& result) {
   const bool threaded = result.rows.back().threads > 1;
   if (threaded) table.columns.push_back({"gain", "1 thread / this", 3});
   for (const BenchStepRow& row : result.rows) {
-    const double yardstick =
+    const double baseline =
         result.row(row.network, row.batch, "deterministic", row.threads)
             .median_us;
     table.rows.push_back({row.network, row.batch, std::int64_t{row.threads},
                           row.variant, row.median_us, row.min_us,
-                          row.median_us / yardstick});
+                          row.median_us / baseline});
     if (threaded) {
       const char* alone =
           row.variant == "apart" ? "compiled" : row.variant.c_str();
@@ -117,7 +117,7 @@ void add_bench_step(CLI::App& bench, Invocation& invocation) {
       [options](const CommonOptions& common) {
         options->seed = common.seed;
         if (common.threads > 1) options->threads = {1, common.threads};
-        const BenchStepResult result = experiments::bench_step(*options);
+        const BenchStepResult result = bench::bench_step(*options);
         common.json ? print_steps_json(result) : print_steps(result);
       });
   command->add_option("--networks", options->networks, "uci, lenet5 or both")
@@ -138,7 +138,7 @@ void add_bench_predict(CLI::App& bench, Invocation& invocation) {
       [options](const CommonOptions& common) {
         options->seed = common.seed;
         if (common.threads > 0) options->threads = common.threads;
-        const BenchPredictResult result = experiments::bench_predict(*options);
+        const BenchPredictResult result = bench::bench_predict(*options);
         common.json ? print_predictions_json(result)
                     : print_predictions(result);
       });

@@ -6,26 +6,27 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/training_run.h"
-#include "io/json_object.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
-#include "radir/experiments/compress.h"
-#include "radir/experiments/compress_report.h"
-#include "radir/experiments/doctor.h"
-#include "radir/experiments/torchscript.h"
-#include "radir/io/atomic_file.h"
+#include "radir/files/atomic_file.h"
+#include "radir/files/json_object.h"
 #include "radir/io/model_file.h"
 #include "radir/io/network_file.h"
 #include "radir/io/onnx.h"
+#include "radir/io/run_folder.h"
 #include "radir/report/table.h"
+#include "radir/workflows/compress.h"
+#include "radir/workflows/compress_report.h"
+#include "radir/workflows/doctor.h"
+#include "radir/workflows/torchscript.h"
 
 namespace radir::cli {
 namespace {
 
-using experiments::CompressResult;
-using experiments::CompressSettings;
-using experiments::ImageSplit;
-using experiments::NetworkFigures;
+using data::ImageSplit;
+using workflows::CompressResult;
+using workflows::CompressSettings;
+using workflows::NetworkFigures;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kCommand = "compress";
@@ -44,9 +45,9 @@ struct CompressOptions {
   CompressSettings settings;
 };
 
-train::NetworkSpec read_network(const std::string& model) {
-  if (model == "lenet5") return train::lenet5();
-  if (model == "lenet300") return train::lenet300();
+network::NetworkSpec read_network(const std::string& model) {
+  if (model == "lenet5") return network::lenet5();
+  if (model == "lenet300") return network::lenet300();
   return io::read_network_file(model);
 }
 
@@ -56,10 +57,10 @@ Json to_json(const CompressOptions& options) {
           {"data_dir", absolute_path(options.data_dir)},
           {"model", absolute_path(options.model)},
           {"torchscript", options.torchscript},
-          {"settings", Json::parse(experiments::to_json(options.settings))}};
+          {"settings", Json::parse(workflows::to_json(options.settings))}};
 }
 
-CompressOptions options_from_json(io::JsonObject json) {
+CompressOptions options_from_json(files::JsonObject json) {
   CompressOptions options;
   json.text("name");
   options.data = json.text("data");
@@ -68,9 +69,9 @@ CompressOptions options_from_json(io::JsonObject json) {
   options.torchscript = json.boolean("torchscript");
   try {
     options.settings =
-        experiments::compress_settings_from_json(json.section("settings"));
+        workflows::compress_settings_from_json(json.section("settings"));
     options.settings.network = read_network(options.model);
-    experiments::check(options.settings);
+    workflows::check(options.settings);
   } catch (const Error& error) {
     detail::throw_error<IoError>(json.where(), ": ", error.what());
   }
@@ -118,7 +119,7 @@ void write_results(const io::RunFolder& folder, const CompressOptions& options,
       {"width", images.train.shape.width},
       {"classes",
        images.classes}}.dump();
-  saved.training = experiments::to_json(options.settings);
+  saved.training = workflows::to_json(options.settings);
   saved.metrics = metrics.dump();
   saved.data = config.at("data").dump();
   std::string lines;
@@ -126,9 +127,9 @@ void write_results(const io::RunFolder& folder, const CompressOptions& options,
     lines += removal.dump() + "\n";
   }
   finish_run(folder, kCommand, config, lines, [&] {
-    io::write_file(
+    files::write_file(
         folder.file("report.html"),
-        experiments::compress_report(options.settings, images.name, result));
+        workflows::compress_report(options.settings, images.name, result));
     if (io::has_onnx()) {
       io::OnnxOptions onnx;
       onnx.input_note = kInputNote;
@@ -136,7 +137,7 @@ void write_results(const io::RunFolder& folder, const CompressOptions& options,
       io::write_onnx(folder.file(kOnnxFile), result.plain, onnx);
     }
     if (options.torchscript) {
-      experiments::write_torchscript(
+      workflows::write_torchscript(
           folder.file(kTorchScriptFile), result.plain,
           {{"radir.input", kInputNote}, {"radir.output", kOutputNote}});
     }
@@ -145,13 +146,13 @@ void write_results(const io::RunFolder& folder, const CompressOptions& options,
 }
 
 Json run_config(const CompressOptions& options, const ImageSplit& images) {
-  Json config = Json::parse(experiments::to_json(options.settings));
+  Json config = Json::parse(workflows::to_json(options.settings));
   config["data"] = {{"source", options.data},
                     {"train", images.train.count},
                     {"test", images.test.count},
                     {"fingerprint", images.fingerprint}};
   config["program"] = version();
-  config["machine"] = experiments::machine_line();
+  config["machine"] = workflows::machine_line();
   config["command"] = to_json(options);
   return config;
 }
@@ -162,16 +163,16 @@ void compress_run(const CompressOptions& options, const ImageSplit& images,
   ThreadPool pool(common.threads);
   std::optional<CompressResult> result;
   train_in(folder, kCommand, run_options,
-           [&](const experiments::ResumableRun& run) {
+           [&](const workflows::ResumableRun& run) {
              Progress progress;
-             result = experiments::compress(
+             result = workflows::compress(
                  images, options.settings,
                  [&](double share, const std::string& text) {
                    progress.show(share, text);
                  },
                  &pool, &run);
            });
-  const Json metrics = Json::parse(experiments::to_json(*result));
+  const Json metrics = Json::parse(workflows::to_json(*result));
   write_results(folder, options, images, *result, config, metrics);
   if (common.json) {
     Json document = {{"run", folder.path()}, {"config", config}};
@@ -188,13 +189,13 @@ void begin(CompressOptions options, RunOptions run,
   options.settings.network = read_network(options.model);
   options.settings.network_name = options.model;
   options.settings.seed = common.seed;
-  experiments::check(options.settings);
-  if (options.torchscript) experiments::check_torchscript();
+  workflows::check(options.settings);
+  if (options.torchscript) workflows::check_torchscript();
   if (run.out.empty()) run.out = free_run_name(options.data);
   io::RunFolder::check_free(run.out);
   const ImageSplit images =
-      experiments::read_images(options.data, options.data_dir, common.seed);
-  experiments::check_fits(options.settings.network, images);
+      data::read_images(options.data, options.data_dir, common.seed);
+  data::check_fits(options.settings.network, images);
   const Json config = run_config(options, images);
   const io::RunFolder folder = begin_run(run.out, config);
   compress_run(options, images, folder, run, config, common);
@@ -208,11 +209,11 @@ void resume(const CompressOptions& given, const RunOptions& run,
               ": is finished, there is nothing to go on with; \"radir inspect ",
               run.resume, "\" shows it");
   CompressOptions options = options_from_json(
-      io::JsonObject(config, folder.config_file()).object("command"));
+      files::JsonObject(config, folder.config_file()).object("command"));
   if (!given.data_dir.empty()) options.data_dir = given.data_dir;
-  if (options.torchscript) experiments::check_torchscript();
-  const ImageSplit images = experiments::read_images(
-      options.data, options.data_dir, options.settings.seed);
+  if (options.torchscript) workflows::check_torchscript();
+  const ImageSplit images =
+      data::read_images(options.data, options.data_dir, options.settings.seed);
   check_same_data(config, options.data, images.fingerprint);
   compress_run(options, images, folder, run, config, common);
 }

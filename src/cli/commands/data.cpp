@@ -8,16 +8,16 @@
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
 #include "cli/training_run.h"
-#include "radir/io/data_dir.h"
-#include "radir/io/dataset.h"
-#include "radir/io/download.h"
+#include "radir/data/data_dir.h"
+#include "radir/data/dataset.h"
+#include "radir/data/download.h"
 #include "radir/report/table.h"
 
 namespace radir::cli {
 namespace {
 
-using io::DataSet;
-using io::DataSetCheck;
+using data::DataSet;
+using data::DataSetCheck;
 using Json = nlohmann::ordered_json;
 
 struct DataOptions {
@@ -34,7 +34,7 @@ std::string megabytes(std::int64_t bytes) {
 
 Json to_json(const DataSet& set) {
   Json files = Json::array();
-  for (const io::DataFile& file : set.files) {
+  for (const data::DataFile& file : set.files) {
     files.push_back({{"path", file.path},
                      {"bytes", file.bytes},
                      {"sha256", file.sha256},
@@ -48,10 +48,10 @@ Json to_json(const DataSet& set) {
 
 void list_json(const std::string& dir) {
   Json sets = Json::array();
-  for (const DataSet& set : io::data_sets()) {
+  for (const DataSet& set : data::data_sets()) {
     Json entry = to_json(set);
     if (!dir.empty()) {
-      const DataSetCheck check = io::check_data_set(dir, set);
+      const DataSetCheck check = data::check_data_set(dir, set);
       entry["state"] = to_string(check.state);
       entry["problem"] = check.problem;
     }
@@ -67,10 +67,10 @@ void list_text(const std::string& dir) {
                    {"size", "size"},       {"state", "here"},
                    {"licence", "licence"}, {"home", "home"}};
   std::string problems;
-  for (const DataSet& set : io::data_sets()) {
+  for (const DataSet& set : data::data_sets()) {
     report::Cell state;
     if (!dir.empty()) {
-      const DataSetCheck check = io::check_data_set(dir, set);
+      const DataSetCheck check = data::check_data_set(dir, set);
       state = std::string(to_string(check.state));
       if (!check.problem.empty()) {
         problems += check.problem + "; fetch it again with: radir data fetch " +
@@ -85,7 +85,7 @@ void list_text(const std::string& dir) {
 }
 
 void list(const DataOptions& options, const CommonOptions& common) {
-  const std::string dir = io::data_dir_name(options.data_dir);
+  const std::string dir = data::data_dir_name(options.data_dir);
   if (dir.empty()) {
     say("no data folder is known, so nothing is looked for; give --data-dir "
         "DIR or set RADIR_DATA_DIR");
@@ -103,7 +103,7 @@ std::string bar(double share) {
 void fetch_set(const std::string& dir, const DataSet& set,
                const std::string& from) {
   Progress progress;
-  io::FetchOptions options;
+  data::FetchOptions options;
   options.from = from;
   options.progress = [&](std::int64_t done, std::int64_t total,
                          const std::string& file) {
@@ -112,14 +112,14 @@ void fetch_set(const std::string& dir, const DataSet& set,
                              megabytes(total) + ", " + file);
     return StopSignals::received() == 0;
   };
-  io::fetch_data_set(dir, set, options);
+  data::fetch_data_set(dir, set, options);
 }
 
 /// The sets that the names stand for, each once.
 std::vector<const DataSet*> wanted_sets(const std::vector<std::string>& names) {
   std::vector<const DataSet*> wanted;
   for (const std::string& name : names) {
-    for (const DataSet* set : io::find_data_sets(name)) {
+    for (const DataSet* set : data::find_data_sets(name)) {
       const auto found = std::find(wanted.begin(), wanted.end(), set);
       if (found == wanted.end()) wanted.push_back(set);
     }
@@ -129,7 +129,7 @@ std::vector<const DataSet*> wanted_sets(const std::vector<std::string>& names) {
 
 void fetch(const DataOptions& options, const CommonOptions& common) {
   const std::vector<const DataSet*> sets = wanted_sets(options.names);
-  const std::string dir = io::data_dir_name(options.data_dir);
+  const std::string dir = data::data_dir_name(options.data_dir);
   RADIR_CHECK(!dir.empty(), ArgumentError,
               "where to? give --data-dir DIR or set RADIR_DATA_DIR");
   const StopSignals signals;
@@ -137,7 +137,7 @@ void fetch(const DataOptions& options, const CommonOptions& common) {
   for (const DataSet* set : sets) {
     try {
       fetch_set(dir, *set, options.from);
-    } catch (const io::DownloadStopped& stopped) {
+    } catch (const data::DownloadStopped& stopped) {
       throw StoppedBySignal(
           std::string(stopped.what()) + "; the same command goes on from there",
           StopSignals::received());

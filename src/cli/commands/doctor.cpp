@@ -1,4 +1,4 @@
-#include "radir/experiments/doctor.h"
+#include "radir/workflows/doctor.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -8,13 +8,13 @@
 
 #include "cli/command.h"
 #include "radir/core/version.h"
-#include "radir/io/data_dir.h"
+#include "radir/data/data_dir.h"
 
 namespace radir::cli {
 namespace {
 
-using experiments::Finding;
-using experiments::MachineFacts;
+using workflows::Finding;
+using workflows::MachineFacts;
 using Json = nlohmann::ordered_json;
 
 void print_json(const MachineFacts& facts,
@@ -30,7 +30,7 @@ void print_json(const MachineFacts& facts,
                  {"product_gflops", facts.speeds.product}};
   if (facts.speeds.blas > 0) speeds["blas_gflops"] = facts.speeds.blas;
   const Json document = {{"version", version()},
-                         {"machine", experiments::machine_line()},
+                         {"machine", workflows::machine_line()},
                          {"speeds", speeds},
                          {"findings", list}};
   std::cout << document.dump(2) << "\n";
@@ -51,8 +51,8 @@ void print_text(const std::vector<Finding>& findings) {
 
 void examine(const std::string& data_dir, const CommonOptions& common) {
   const MachineFacts facts =
-      experiments::examine_machine(io::data_dir_name(data_dir));
-  const std::vector<Finding> findings = experiments::diagnose(facts);
+      workflows::examine_machine(data::data_dir_name(data_dir));
+  const std::vector<Finding> findings = workflows::diagnose(facts);
   common.json ? print_json(facts, findings) : print_text(findings);
   const auto problems = std::count_if(
       findings.begin(), findings.end(), [](const Finding& finding) {

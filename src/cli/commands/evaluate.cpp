@@ -3,17 +3,23 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "radir/experiments/images.h"
-#include "radir/experiments/tabular_predictor.h"
-#include "radir/experiments/tabular_source.h"
+#include "radir/data/images.h"
+#include "radir/data/table.h"
+#include "radir/data/table_source.h"
+#include "radir/io/model_file.h"
 #include "radir/report/table.h"
+#include "radir/train/model.h"
+#include "radir/train/point_network.h"
+#include "radir/workflows/image_evaluation.h"
+#include "radir/workflows/table_fit.h"
+#include "radir/workflows/table_predictor.h"
 
 namespace radir::cli {
 namespace {
 
-using experiments::TabularModel;
-using experiments::TabularPredictor;
-using experiments::TabularScores;
+using workflows::TabularModel;
+using workflows::TabularPredictor;
+using workflows::TabularScores;
 using Metrics = std::vector<std::pair<std::string, double>>;
 using Json = nlohmann::ordered_json;
 
@@ -28,9 +34,9 @@ Metrics scores(const TabularModel& model, const EvaluateOptions& options,
                const CommonOptions& common, ThreadPool& pool) {
   TabularPredictor predictor(model, options.samples, common.seed, &pool);
   TabularScores result(model.encoder);
-  experiments::for_each_piece(
+  data::for_each_piece(
       options.table, common.seed, model.encoder, true,
-      [&](const io::Table& piece, std::int64_t first_row) {
+      [&](const data::Table& piece, std::int64_t first_row) {
         result.add(predictor, model.encoder.encode(piece, true, first_row));
       });
   return result.metrics();
@@ -75,7 +81,7 @@ void print(const Comparison& comparison, bool json) {
 
 Comparison evaluate_table(const EvaluateOptions& options,
                           const CommonOptions& common, ThreadPool& pool) {
-  TabularModel model = experiments::read_tabular_model(options.model);
+  TabularModel model = workflows::read_tabular_model(options.model);
   Comparison result;
   const bool mixture = model.networks.size() > 1;
   result.metrics = scores(model, options, common, pool);
@@ -94,17 +100,17 @@ Comparison evaluate_images(const io::SavedModel& saved,
                            const EvaluateOptions& options,
                            const CommonOptions& common, ThreadPool& pool) {
   const auto images =
-      experiments::read_images(options.table, options.data_dir, common.seed);
-  experiments::check_fits(saved.spec.network, images);
+      data::read_images(options.table, options.data_dir, common.seed);
+  data::check_fits(saved.spec.network, images);
   const train::Model model(saved.spec);
   const std::vector<float>& parameters = saved.networks.front();
   Comparison result;
-  result.metrics = experiments::evaluate(model, parameters, images.test,
-                                         options.samples, common.seed, &pool)
+  result.metrics = workflows::evaluate(model, parameters, images.test,
+                                       options.samples, common.seed, &pool)
                        .metrics();
   result.title = "posterior";
-  result.others = experiments::evaluate(train::plain_network(model, parameters),
-                                        images.test, &pool)
+  result.others = workflows::evaluate(train::point_network(model, parameters),
+                                      images.test, &pool)
                       .metrics();
   result.others_title = "mean weights";
   result.others_key = "mean_weights";
@@ -114,7 +120,7 @@ Comparison evaluate_images(const io::SavedModel& saved,
 void evaluate(const EvaluateOptions& options, const CommonOptions& common) {
   ThreadPool pool(common.threads);
   const io::SavedModel saved = io::read_model(io::model_path(options.model));
-  print(experiments::is_image_model(saved)
+  print(workflows::is_image_model(saved)
             ? evaluate_images(saved, options, common, pool)
             : evaluate_table(options, common, pool),
         common.json);

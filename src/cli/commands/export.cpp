@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "radir/core/error.h"
-#include "radir/experiments/export.h"
+#include "radir/workflows/export.h"
 
 namespace radir::cli {
 namespace {
@@ -16,11 +16,11 @@ struct ExportCommand {
   std::string model;
   std::string onnx;
   std::string torchscript;
-  experiments::ExportOptions options;
+  workflows::ExportOptions options;
 };
 
 void print(const ExportCommand& command, const std::string& file,
-           const experiments::ExportSummary& summary) {
+           const workflows::ExportSummary& summary) {
   std::cout << file << ": input " << summary.input << ", output "
             << summary.outputs << ", " << summary.parameters
             << " weights and biases";
@@ -39,10 +39,10 @@ void export_model(const ExportCommand& command, const CommonOptions& common) {
   RADIR_CHECK(!file.empty(), ArgumentError,
               "export: say which file to write: --onnx FILE or ",
               "--torchscript FILE");
-  const experiments::ExportSummary summary =
-      onnx ? experiments::export_onnx(command.model, file, command.options)
-           : experiments::export_torchscript(command.model, file,
-                                             command.options);
+  const workflows::ExportSummary summary =
+      onnx
+          ? workflows::export_onnx(command.model, file, command.options)
+          : workflows::export_torchscript(command.model, file, command.options);
   if (!common.json) {
     print(command, file, summary);
     return;

@@ -3,14 +3,14 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "radir/experiments/inspect.h"
 #include "radir/report/table.h"
+#include "radir/workflows/inspect.h"
 
 namespace radir::cli {
 namespace {
 
-using experiments::LayerInspection;
-using experiments::ModelInspection;
+using workflows::LayerInspection;
+using workflows::ModelInspection;
 using Json = nlohmann::ordered_json;
 
 Json to_json(const io::SavedModel& model, const ModelInspection& inspection) {
@@ -55,7 +55,7 @@ void print(const std::string& file, const io::SavedModel& model,
             << inspection.parameters << " weights and biases, "
             << inspection.variational_parameters
             << " variational parameters\n\n";
-  std::cout << report::to_text(experiments::layer_table(inspection)) << "\n";
+  std::cout << report::to_text(workflows::layer_table(inspection)) << "\n";
   for (const LayerInspection& layer : inspection.layers) {
     std::cout << layer.name << ": " << layer.posterior << "\n";
   }
@@ -72,7 +72,7 @@ void add_inspect(CLI::App& root, Invocation& invocation) {
       [path](const CommonOptions& common) {
         const std::string file = io::model_path(*path);
         const io::SavedModel model = io::read_model(file);
-        const ModelInspection inspection = experiments::inspect(model);
+        const ModelInspection inspection = workflows::inspect(model);
         if (common.json) {
           std::cout << to_json(model, inspection).dump(2) << "\n";
         } else {

@@ -6,18 +6,22 @@
 
 #include "cli/command.h"
 #include "radir/core/error.h"
-#include "radir/experiments/tabular_predictor.h"
-#include "radir/experiments/tabular_source.h"
-#include "radir/io/atomic_file.h"
-#include "radir/io/csv_writer.h"
+#include "radir/data/csv_writer.h"
+#include "radir/data/table.h"
+#include "radir/data/table_encoder.h"
+#include "radir/data/table_source.h"
+#include "radir/files/atomic_file.h"
+#include "radir/likelihood/predictive_mixture.h"
+#include "radir/workflows/table_fit.h"
+#include "radir/workflows/table_predictor.h"
 
 namespace radir::cli {
 namespace {
 
-using experiments::ClassPrediction;
-using experiments::EncodedRows;
-using experiments::PredictiveMixture;
-using experiments::TabularPredictor;
+using data::EncodedRows;
+using likelihood::ClassPrediction;
+using likelihood::PredictiveMixture;
+using workflows::TabularPredictor;
 
 struct PredictOptions {
   std::string model;
@@ -38,7 +42,7 @@ std::string quantile_name(double probability) {
   return text;
 }
 
-void write_header(io::CsvWriter& csv, const experiments::TableEncoder& encoder,
+void write_header(data::CsvWriter& csv, const data::TableEncoder& encoder,
                   const PredictOptions& options) {
   csv.cell("row");
   if (encoder.is_classification()) {
@@ -77,11 +81,11 @@ std::vector<double> summary(const ClassPrediction& p) {
 /// Rows that were left out for a missing value get a line of empty cells.
 class PieceWriter {
  public:
-  PieceWriter(io::CsvWriter& csv, TabularPredictor& predictor,
+  PieceWriter(data::CsvWriter& csv, TabularPredictor& predictor,
               const std::vector<double>& quantiles)
       : csv_(csv), predictor_(predictor), quantiles_(quantiles) {}
 
-  void write(const io::Table& piece, std::int64_t first_row) {
+  void write(const data::Table& piece, std::int64_t first_row) {
     const auto& encoder = predictor_.encoder();
     const EncodedRows rows = encoder.encode(piece, false, first_row);
     std::vector<std::vector<double>> values(
@@ -118,7 +122,7 @@ class PieceWriter {
   }
 
  private:
-  io::CsvWriter& csv_;
+  data::CsvWriter& csv_;
   TabularPredictor& predictor_;
   const std::vector<double>& quantiles_;
 };
@@ -140,11 +144,11 @@ void predict(const PredictOptions& options, const CommonOptions& common) {
   RADIR_CHECK(!common.json || !options.out.empty(), ArgumentError,
               "--json needs --out, since standard output carries the JSON");
   ThreadPool pool(common.threads);
-  TabularPredictor predictor(experiments::read_tabular_model(options.model),
+  TabularPredictor predictor(workflows::read_tabular_model(options.model),
                              options.samples, common.seed, &pool);
-  std::optional<io::AtomicFile> file;
+  std::optional<files::AtomicFile> file;
   if (!options.out.empty()) file.emplace(options.out);
-  io::CsvWriter csv([&](std::string_view text) {
+  data::CsvWriter csv([&](std::string_view text) {
     if (file) {
       file->write(text);
     } else {
@@ -154,9 +158,9 @@ void predict(const PredictOptions& options, const CommonOptions& common) {
   write_header(csv, predictor.encoder(), options);
   PieceWriter writer(csv, predictor, options.quantiles);
   std::int64_t rows = 0;
-  const auto extra = experiments::for_each_piece(
+  const auto extra = data::for_each_piece(
       options.table, common.seed, predictor.encoder(), false,
-      [&](const io::Table& piece, std::int64_t first_row) {
+      [&](const data::Table& piece, std::int64_t first_row) {
         writer.write(piece, first_row);
         rows = first_row + piece.rows();
       });

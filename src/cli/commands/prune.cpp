@@ -3,13 +3,17 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "radir/experiments/images.h"
-#include "radir/experiments/inspect.h"
+#include "radir/data/images.h"
+#include "radir/io/model_file.h"
+#include "radir/train/model.h"
+#include "radir/train/point_network.h"
+#include "radir/workflows/image_evaluation.h"
+#include "radir/workflows/inspect.h"
 
 namespace radir::cli {
 namespace {
 
-using experiments::ModelInspection;
+using workflows::ModelInspection;
 using Json = nlohmann::ordered_json;
 
 struct PruneCommand {
@@ -17,22 +21,22 @@ struct PruneCommand {
   std::string out;
   std::string data;
   std::string data_dir;
-  experiments::PruneOptions options;
+  workflows::PruneOptions options;
 };
 
 /// Size and, where there is data, error of a model.
-Json figures(const io::SavedModel& model, const experiments::ImageSplit* images,
+Json figures(const io::SavedModel& model, const data::ImageSplit* images,
              ThreadPool& pool) {
-  const ModelInspection inspection = experiments::inspect(model);
+  const ModelInspection inspection = workflows::inspect(model);
   Json json = {{"architecture", inspection.architecture},
                {"flops", inspection.flops},
                {"parameters", inspection.parameters}};
   if (images != nullptr) {
-    experiments::check_fits(model.spec.network, *images);
+    data::check_fits(model.spec.network, *images);
     const auto plain =
-        train::plain_network(train::Model(model.spec), model.networks.front());
+        train::point_network(train::Model(model.spec), model.networks.front());
     for (const auto& [name, value] :
-         experiments::evaluate(plain, images->test, &pool).metrics()) {
+         workflows::evaluate(plain, images->test, &pool).metrics()) {
       if (name == "error") json["test_error"] = value;
     }
   }
@@ -53,13 +57,11 @@ void print(const char* name, const Json& figures) {
 void prune(const PruneCommand& command, const CommonOptions& common) {
   const std::string file = io::model_path(command.model);
   const io::SavedModel model = io::read_model(file);
-  const io::SavedModel pruned =
-      experiments::prune_model(model, command.options);
+  const io::SavedModel pruned = workflows::prune_model(model, command.options);
   ThreadPool pool(common.threads);
-  std::optional<experiments::ImageSplit> images;
+  std::optional<data::ImageSplit> images;
   if (!command.data.empty()) {
-    images =
-        experiments::read_images(command.data, command.data_dir, common.seed);
+    images = data::read_images(command.data, command.data_dir, common.seed);
   }
   const auto* data = images ? &*images : nullptr;
   const Json document = {{"file", command.out},

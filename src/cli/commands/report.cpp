@@ -5,8 +5,8 @@
 
 #include "cli/command.h"
 #include "cli/progress.h"
-#include "radir/experiments/run_report.h"
-#include "radir/io/atomic_file.h"
+#include "radir/files/atomic_file.h"
+#include "radir/workflows/run_report.h"
 
 namespace radir::cli {
 namespace {
@@ -17,12 +17,12 @@ struct ReportCommand {
 };
 
 void report(const ReportCommand& command, const CommonOptions& common) {
-  const experiments::RunReport report = experiments::report_run(command.run);
+  const workflows::RunReport report = workflows::report_run(command.run);
   const std::string file =
       command.out.empty()
           ? (std::filesystem::path(command.run) / "report.html").string()
           : command.out;
-  io::write_file(file, report.page);
+  files::write_file(file, report.page);
   if (common.json) {
     const nlohmann::ordered_json document = {{"run", command.run},
                                              {"file", file},

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "radir/experiments/figures.h"
-#include "radir/io/atomic_file.h"
+#include "radir/files/atomic_file.h"
 #include "radir/report/page.h"
+#include "radir/reproduce/figures.h"
 
 namespace radir::cli {
 namespace {
@@ -17,7 +17,7 @@ void add_figures(CLI::App& reproduce, Invocation& invocation) {
       {"figures", "The article's figures that need no training, as one page",
        "radir reproduce figures --out figures.html"},
       [out](const CommonOptions& common) {
-        io::write_file(*out, to_html(experiments::figures()));
+        files::write_file(*out, to_html(reproduce::figures()));
         if (common.json) {
           const nlohmann::ordered_json document = {{"page", *out}};
           std::cout << document.dump(2) << "\n";

@@ -6,18 +6,22 @@
 #include "cli/progress.h"
 #include "cli/training_run.h"
 #include "radir/core/version.h"
-#include "radir/experiments/doctor.h"
-#include "radir/experiments/lenet.h"
-#include "radir/io/data_dir.h"
+#include "radir/data/data_dir.h"
+#include "radir/data/images.h"
+#include "radir/io/run_folder.h"
 #include "radir/report/table.h"
+#include "radir/reproduce/lenet.h"
+#include "radir/workflows/compress.h"
+#include "radir/workflows/doctor.h"
+#include "radir/workflows/resumable_run.h"
 
 namespace radir::cli {
 namespace {
 
-using experiments::ImageSplit;
-using experiments::LenetOptions;
-using experiments::LenetRun;
-using experiments::NetworkFigures;
+using data::ImageSplit;
+using reproduce::LenetOptions;
+using reproduce::LenetRun;
+using workflows::NetworkFigures;
 using Json = nlohmann::ordered_json;
 
 Json to_json(const LenetRun& run) {
@@ -42,8 +46,8 @@ std::string lenet_command(bool dense) {
 }
 
 ImageSplit read_mnist(const LenetOptions& options) {
-  return experiments::read_images(io::data_set_dir(options.data_dir, "mnist"),
-                                  "", 0);
+  return data::read_images(data::data_set_dir(options.data_dir, "mnist"), "",
+                           0);
 }
 
 Json lenet_config(const LenetOptions& options, const ImageSplit& images) {
@@ -53,16 +57,16 @@ Json lenet_config(const LenetOptions& options, const ImageSplit& images) {
             {"test", images.test.count},
             {"fingerprint", images.fingerprint}}},
           {"program", version()},
-          {"machine", experiments::machine_line()},
+          {"machine", workflows::machine_line()},
           {"command",
            {{"name", lenet_command(options.dense)},
-            {"options", Json::parse(experiments::to_json(options))}}}};
+            {"options", Json::parse(reproduce::to_json(options))}}}};
 }
 
 void print(const std::string& run, const LenetOptions& options,
            const std::vector<LenetRun>& runs, bool json) {
   if (!json) {
-    std::cout << to_text(experiments::lenet_table(options, runs)) << "\nrun  "
+    std::cout << to_text(reproduce::lenet_table(options, runs)) << "\nrun  "
               << run << "\n";
     return;
   }
@@ -70,7 +74,7 @@ void print(const std::string& run, const LenetOptions& options,
   for (const LenetRun& one : runs) list.push_back(to_json(one));
   const Json document = {{"version", version()},
                          {"run", run},
-                         {"median", to_json(experiments::median_run(runs))},
+                         {"median", to_json(reproduce::median_run(runs))},
                          {"runs", std::move(list)}};
   std::cout << document.dump(2) << "\n";
 }
@@ -81,9 +85,9 @@ void run_in(const io::RunFolder& folder, const LenetOptions& options,
   ThreadPool pool(common.threads);
   std::vector<LenetRun> runs;
   train_in(folder, lenet_command(options.dense), run_options,
-           [&](const experiments::ResumableRun& run) {
+           [&](const workflows::ResumableRun& run) {
              Progress progress;
-             runs = experiments::run_lenet(
+             runs = reproduce::run_lenet(
                  options, images, pool,
                  [&](double share, const std::string& text) {
                    progress.show(share, text);
@@ -95,7 +99,7 @@ void run_in(const io::RunFolder& folder, const LenetOptions& options,
 }
 
 void begin(LenetOptions options, RunOptions run, const CommonOptions& common) {
-  options.data_dir = absolute_path(io::data_dir(options.data_dir));
+  options.data_dir = absolute_path(data::data_dir(options.data_dir));
   options.settings.seed = common.seed;
   if (run.out.empty()) run.out = free_run_name(lenet_name(options.dense));
   io::RunFolder::check_free(run.out);
@@ -111,7 +115,7 @@ void resume_lenet(const LenetOptions& given, const RunOptions& run,
   const Json config = read_run_config(folder, lenet_command(given.dense));
   LenetOptions options =
       read_run_options(folder, config, [&](const std::string& text) {
-        return experiments::lenet_options_from_json(text, given.dense);
+        return reproduce::lenet_options_from_json(text, given.dense);
       });
   if (!given.data_dir.empty()) options.data_dir = given.data_dir;
   const ImageSplit images = read_mnist(options);

@@ -6,18 +6,22 @@
 #include "cli/progress.h"
 #include "cli/training_run.h"
 #include "radir/core/version.h"
-#include "radir/experiments/doctor.h"
-#include "radir/experiments/uci.h"
-#include "radir/io/data_dir.h"
+#include "radir/data/data_dir.h"
+#include "radir/data/uci.h"
+#include "radir/io/run_folder.h"
+#include "radir/reproduce/uci.h"
+#include "radir/workflows/doctor.h"
+#include "radir/workflows/resumable_run.h"
+#include "radir/workflows/table_fit.h"
 
 namespace radir::cli {
 namespace {
 
-using experiments::UciMean;
-using experiments::UciNoiseResult;
-using experiments::UciOptions;
-using experiments::UciScore;
-using experiments::UciSplitResult;
+using reproduce::UciMean;
+using reproduce::UciNoiseResult;
+using reproduce::UciOptions;
+using reproduce::UciScore;
+using reproduce::UciSplitResult;
 using Json = nlohmann::ordered_json;
 using Results = std::vector<UciSplitResult>;
 
@@ -30,7 +34,7 @@ Json to_json(const UciMean& mean) {
 template <typename Pick>
 Json score_json(const Results& results, const std::string& set, Pick pick) {
   const auto mean = [&](double UciScore::*member) {
-    return to_json(experiments::mean_over_splits(
+    return to_json(reproduce::mean_over_splits(
         results, set,
         [&](const UciSplitResult& result) { return pick(result).*member; }));
   };
@@ -69,7 +73,7 @@ Json set_json(const Results& results, const std::string& set) {
       results, set,
       [](const UciSplitResult& r) -> Noise { return r.predicted_noise; });
   json["published_estimator_not_a_log_likelihood"] = to_json(
-      experiments::mean_over_splits(results, set, [](const UciSplitResult& r) {
+      reproduce::mean_over_splits(results, set, [](const UciSplitResult& r) {
         return r.gaussian.published_estimator;
       }));
   return json;
@@ -78,7 +82,7 @@ Json set_json(const Results& results, const std::string& set) {
 void print(const std::string& run, const Results& results, bool json) {
   if (json) {
     Json sets = Json::array();
-    for (const std::string& set : experiments::uci_sets_of(results)) {
+    for (const std::string& set : reproduce::uci_sets_of(results)) {
       sets.push_back(set_json(results, set));
     }
     const Json document = {
@@ -88,10 +92,10 @@ void print(const std::string& run, const Results& results, bool json) {
   }
   std::cout << "Test log-likelihood per row, mean over splits and standard "
                "error\n\n"
-            << to_text(experiments::uci_log_likelihood_table(results))
+            << to_text(reproduce::uci_log_likelihood_table(results))
             << "\nErrors and coverage (coverage: noise model by validation)\n\n"
-            << to_text(experiments::uci_error_table(results)) << "\nrun  "
-            << run << "\n";
+            << to_text(reproduce::uci_error_table(results)) << "\nrun  " << run
+            << "\n";
 }
 
 Json uci_config(const UciOptions& options, const std::string& fingerprint) {
@@ -99,19 +103,19 @@ Json uci_config(const UciOptions& options, const std::string& fingerprint) {
       {"data",
        {{"source", options.data_dir + "/uci"}, {"fingerprint", fingerprint}}},
       {"program", version()},
-      {"machine", experiments::machine_line()},
+      {"machine", workflows::machine_line()},
       {"command",
        {{"name", kUciCommand},
-        {"options", Json::parse(experiments::to_json(options))}}}};
+        {"options", Json::parse(reproduce::to_json(options))}}}};
 }
 
 void run_in(const io::RunFolder& folder, const UciOptions& options,
-            const std::vector<io::UciSet>& sets, const RunOptions& run_options,
-            const CommonOptions& common) {
+            const std::vector<data::UciSet>& sets,
+            const RunOptions& run_options, const CommonOptions& common) {
   ThreadPool pool(common.threads);
   Results results;
   train_in(folder, kUciCommand, run_options,
-           [&](const experiments::ResumableRun& run) {
+           [&](const workflows::ResumableRun& run) {
              Progress progress;
              const auto report = [&](const UciSplitResult& latest,
                                      double share) {
@@ -121,20 +125,20 @@ void run_in(const io::RunFolder& folder, const UciOptions& options,
                                  std::to_string(static_cast<int>(100 * share)) +
                                  " % of all");
              };
-             results = experiments::run_uci(options, sets, pool, report, &run);
+             results = reproduce::run_uci(options, sets, pool, report, &run);
            });
   folder.remove_checkpoints();
   print(folder.path(), results, common.json);
 }
 
 void begin(UciOptions options, RunOptions run, const CommonOptions& common) {
-  options.data_dir = absolute_path(io::data_dir(options.data_dir));
+  options.data_dir = absolute_path(data::data_dir(options.data_dir));
   options.seed = common.seed;
   if (run.out.empty()) run.out = free_run_name("uci");
   io::RunFolder::check_free(run.out);
-  const std::vector<io::UciSet> sets = experiments::read_uci_sets(options);
+  const std::vector<data::UciSet> sets = reproduce::read_uci_sets(options);
   const io::RunFolder folder =
-      begin_run(run.out, uci_config(options, experiments::fingerprint(sets)));
+      begin_run(run.out, uci_config(options, reproduce::fingerprint(sets)));
   run_in(folder, options, sets, run, common);
 }
 
@@ -143,11 +147,11 @@ void resume_uci(const UciOptions& given, const RunOptions& run,
   const io::RunFolder folder = io::RunFolder::open(run.resume);
   const Json config = read_run_config(folder, kUciCommand);
   UciOptions options =
-      read_run_options(folder, config, experiments::uci_options_from_json);
+      read_run_options(folder, config, reproduce::uci_options_from_json);
   if (!given.data_dir.empty()) options.data_dir = given.data_dir;
-  const std::vector<io::UciSet> sets = experiments::read_uci_sets(options);
+  const std::vector<data::UciSet> sets = reproduce::read_uci_sets(options);
   check_same_data(config, options.data_dir + "/uci",
-                  experiments::fingerprint(sets));
+                  reproduce::fingerprint(sets));
   run_in(folder, options, sets, run, common);
 }
 

@@ -10,35 +10,42 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/training_run.h"
-#include "io/json_object.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
-#include "radir/experiments/doctor.h"
-#include "radir/experiments/metrics_lines.h"
-#include "radir/experiments/tabular.h"
-#include "radir/experiments/tabular_source.h"
-#include "radir/io/atomic_file.h"
+#include "radir/data/table.h"
+#include "radir/data/table_encoder.h"
+#include "radir/data/table_source.h"
+#include "radir/files/atomic_file.h"
+#include "radir/files/json_object.h"
 #include "radir/io/model_file.h"
+#include "radir/io/run_folder.h"
+#include "radir/posterior/options.h"
+#include "radir/train/model.h"
+#include "radir/train/trainer.h"
+#include "radir/workflows/doctor.h"
+#include "radir/workflows/metrics_lines.h"
+#include "radir/workflows/resumable_run.h"
+#include "radir/workflows/table_fit.h"
 
 namespace radir::cli {
 namespace {
 
-using experiments::EncodedRows;
-using experiments::MissingValues;
-using experiments::ResumableRun;
-using experiments::TableEncoder;
-using experiments::TabularModel;
-using experiments::TabularSettings;
-using experiments::TabularTrial;
+using data::EncodedRows;
+using data::MissingValues;
+using data::TableEncoder;
 using train::Likelihood;
+using workflows::ResumableRun;
+using workflows::TabularModel;
+using workflows::TabularSettings;
+using workflows::TabularTrial;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kCommand = "train";
 
 const std::pair<MissingValues, const char*> kMissing[] = {
-    {MissingValues::Refuse, experiments::to_string(MissingValues::Refuse)},
-    {MissingValues::Mean, experiments::to_string(MissingValues::Mean)},
-    {MissingValues::Drop, experiments::to_string(MissingValues::Drop)}};
+    {MissingValues::Refuse, data::to_string(MissingValues::Refuse)},
+    {MissingValues::Mean, data::to_string(MissingValues::Mean)},
+    {MissingValues::Drop, data::to_string(MissingValues::Drop)}};
 
 /// What is asked for; with it a run can be gone on with anywhere.
 struct TrainOptions {
@@ -55,12 +62,12 @@ Json to_json(const TrainOptions& options) {
           {"table", absolute_path(options.table)},
           {"target", options.target},
           {"categorical", options.categorical},
-          {"missing", experiments::to_string(options.missing)},
+          {"missing", data::to_string(options.missing)},
           {"tune", options.tune},
-          {"settings", Json::parse(experiments::to_json(options.settings))}};
+          {"settings", Json::parse(workflows::to_json(options.settings))}};
 }
 
-TrainOptions options_from_json(io::JsonObject json) {
+TrainOptions options_from_json(files::JsonObject json) {
   TrainOptions options;
   json.text("name");
   options.table = json.text("table");
@@ -69,8 +76,7 @@ TrainOptions options_from_json(io::JsonObject json) {
   options.missing = json.choice("missing", kMissing);
   options.tune = json.boolean("tune");
   try {
-    options.settings =
-        experiments::settings_from_json(json.section("settings"));
+    options.settings = workflows::settings_from_json(json.section("settings"));
   } catch (const IoError& error) {
     detail::throw_error<IoError>(json.where(), ": ", error.what());
   }
@@ -87,7 +93,7 @@ class History {
   void add(std::int64_t restart, const train::EpochReport& report) {
     last_[restart] = report;
     if (report.epoch % every_ != 0) return;
-    lines_ += experiments::to_json({restart + 1, report}) + "\n";
+    lines_ += workflows::to_json({restart + 1, report}) + "\n";
   }
 
   const std::string& lines() const { return lines_; }
@@ -110,24 +116,24 @@ class History {
 Json to_json(const std::vector<TabularTrial>& trials, std::int64_t rows) {
   Json list = Json::array();
   for (const TabularTrial& trial : trials) {
-    Json json = Json::parse(experiments::to_json(trial.settings, rows));
+    Json json = Json::parse(workflows::to_json(trial.settings, rows));
     json["validation_log_likelihood"] = trial.log_likelihood;
     list.push_back(std::move(json));
   }
   return list;
 }
 
-std::vector<TabularTrial> tune(const io::Table& table,
+std::vector<TabularTrial> tune(const data::Table& table,
                                const TrainOptions& options,
                                const TableEncoder& encoder, ThreadPool& pool,
                                const ResumableRun& run) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(table.rows()));
   std::iota(rows.begin(), rows.end(), 0);
-  const auto candidates = experiments::tuning_candidates(
+  const auto candidates = workflows::tuning_candidates(
       options.settings, encoder.is_classification());
   Progress progress;
   std::size_t done = 0;
-  return experiments::compare_candidates(
+  return workflows::compare_candidates(
       table, options.target, options.missing, rows, candidates, &pool,
       [&](const TabularTrial&) {
         ++done;
@@ -142,11 +148,11 @@ std::vector<TabularTrial> tune(const io::Table& table,
 TabularModel fit(const TableEncoder& encoder, const EncodedRows& rows,
                  const TabularSettings& settings, ThreadPool& pool,
                  History& history, const ResumableRun& run) {
-  const std::int64_t epochs = experiments::epochs_of(settings, rows.count);
+  const std::int64_t epochs = workflows::epochs_of(settings, rows.count);
   const double total = static_cast<double>(epochs * settings.restarts);
   Progress progress;
   std::int64_t done = 0;
-  return experiments::fit_tabular(
+  return workflows::fit_tabular(
       encoder, rows, settings,
       [&](std::int64_t restart, const train::EpochReport& report) {
         history.add(restart, report);
@@ -163,20 +169,20 @@ TabularModel fit(const TableEncoder& encoder, const EncodedRows& rows,
       &pool, &run);
 }
 
-io::Table read(const TrainOptions& options) {
-  io::TableOptions table_options;
+data::Table read(const TrainOptions& options) {
+  data::TableOptions table_options;
   for (const std::string& name : options.categorical) {
-    table_options.types[name] = io::ColumnType::Categorical;
+    table_options.types[name] = data::ColumnType::Categorical;
   }
-  io::Table table = experiments::read_source(options.table, table_options,
-                                             options.settings.seed);
+  data::Table table =
+      data::read_source(options.table, table_options, options.settings.seed);
   for (const std::string& name : options.categorical) table.column_index(name);
   return table;
 }
 
 /// A table made ready for training.
 struct Problem {
-  std::optional<io::Table> table;
+  std::optional<data::Table> table;
   TableEncoder encoder;
   EncodedRows rows;
   Json data;  ///< what is said of it in config.json and in the model
@@ -193,18 +199,18 @@ Problem load(const TrainOptions& options) {
                   {"target", options.target},
                   {"rows", problem.rows.count},
                   {"inputs", problem.encoder.input_size()},
-                  {"fingerprint", experiments::fingerprint(problem.rows)}};
+                  {"fingerprint", workflows::fingerprint(problem.rows)}};
   return problem;
 }
 
 /// Every setting, resolved.
 Json resolved(const TrainOptions& options, const TabularSettings& settings,
               const Problem& problem) {
-  Json config = Json::parse(experiments::to_json(settings, problem.rows.count));
+  Json config = Json::parse(workflows::to_json(settings, problem.rows.count));
   if (problem.encoder.is_classification()) {
     config["likelihood"] = train::to_string(Likelihood::Kind::Categorical);
   }
-  config["missing"] = experiments::to_string(options.missing);
+  config["missing"] = data::to_string(options.missing);
   config["tuned"] = options.tune;
   return config;
 }
@@ -214,7 +220,7 @@ Json run_config(Json settings, const TrainOptions& options,
                 const Problem& problem) {
   settings["data"] = problem.data;
   settings["program"] = version();
-  settings["machine"] = experiments::machine_line();
+  settings["machine"] = workflows::machine_line();
   settings["command"] = to_json(options);
   return settings;
 }
@@ -227,13 +233,13 @@ void print(const std::string& run, const Json& config, const Json& metrics,
     std::cout << document.dump(2) << "\n";
     return;
   }
-  io::JsonObject settings(config, run + ": config.json");
-  io::JsonObject data = settings.object("data");
-  io::JsonObject reached(metrics, run + ": metrics of the model");
-  std::vector<io::JsonObject> networks = reached.objects("networks");
+  files::JsonObject settings(config, run + ": config.json");
+  files::JsonObject data = settings.object("data");
+  files::JsonObject reached(metrics, run + ": metrics of the model");
+  std::vector<files::JsonObject> networks = reached.objects("networks");
   RADIR_CHECK(!networks.empty(), IoError, reached.where(),
               ": \"networks\" is empty; the file is damaged");
-  io::JsonObject& losses = networks.front();
+  files::JsonObject& losses = networks.front();
   const std::string likelihood = settings.text("likelihood");
   std::ostringstream text;
   text << "run         " << run << "\n"
@@ -257,10 +263,10 @@ void train_run(const TrainOptions& options, Problem problem,
   train_in(folder, kCommand, run_options, [&](const ResumableRun& run) {
     if (options.tune) {
       trials = tune(*problem.table, options, problem.encoder, pool, run);
-      settings = experiments::best_trial(trials).settings;
+      settings = workflows::best_trial(trials).settings;
     }
     problem.table.reset();  // only its encoded form is needed from here on
-    history.emplace(experiments::epochs_of(settings, problem.rows.count));
+    history.emplace(workflows::epochs_of(settings, problem.rows.count));
     model = fit(problem.encoder, problem.rows, settings, pool, *history, run);
   });
 
@@ -289,7 +295,7 @@ void begin(TrainOptions options, RunOptions run, const CommonOptions& common) {
   options.settings.seed = common.seed;
   Problem problem = load(options);
   // Settings that make no sense are refused before there is a folder.
-  train::Model(experiments::model_spec(options.settings, problem.encoder));
+  train::Model(workflows::model_spec(options.settings, problem.encoder));
   const Json config = run_config(resolved(options, options.settings, problem),
                                  options, problem);
   const io::RunFolder folder = begin_run(run.out, config);
@@ -307,7 +313,7 @@ void resume(const RunOptions& run, const CommonOptions& common) {
     return;
   }
   const TrainOptions options = options_from_json(
-      io::JsonObject(config, folder.config_file()).object("command"));
+      files::JsonObject(config, folder.config_file()).object("command"));
   Problem problem = load(options);
   check_same_data(config, options.table, problem.data["fingerprint"]);
   problem.data = config.at("data");

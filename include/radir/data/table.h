@@ -1,0 +1,193 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "radir/files/byte_source.h"
+
+namespace radir::data {
+
+/// What a column holds. `Skipped` columns are not stored.
+enum class ColumnType { Numeric, Categorical, Skipped };
+
+const char* to_string(ColumnType type);
+
+/// How numbers are stored: 4 bytes (7 digits) or 8 (16 digits).
+enum class NumericStorage { Float, Double };
+
+/// The distinct texts of a categorical column, numbered from 0 in the order in
+/// which they were first seen.
+class Dictionary {
+ public:
+  std::int32_t size() const { return static_cast<std::int32_t>(texts_.size()); }
+  const std::string& text(std::int32_t code) const {
+    return texts_.at(static_cast<std::size_t>(code));
+  }
+  /// The number of `text`, or -1 when it has none.
+  std::int32_t find(std::string_view text) const;
+  /// The number of `text`, a new one when it had none.
+  std::int32_t add(std::string_view text);
+
+ private:
+  std::size_t slot_of(std::string_view text) const;
+  void grow();
+
+  std::vector<std::string> texts_;
+  // Open addressing: codes by hash, -1 where free; a power of two long.
+  std::vector<std::int32_t> slots_;
+};
+
+/// One column of a table: numbers, or codes of categories. Missing values are
+/// NaN and -1.
+class Column {
+ public:
+  /// Throws ArgumentError for ColumnType::Skipped.
+  Column(std::string name, ColumnType type,
+         NumericStorage storage = NumericStorage::Double);
+
+  const std::string& name() const { return name_; }
+  ColumnType type() const { return type_; }
+  std::int64_t size() const;
+  /// How many values are missing.
+  std::int64_t missing() const { return missing_; }
+  bool is_missing(std::int64_t row) const;
+
+  /// The number in `row`, NaN when missing; of numeric columns.
+  double number(std::int64_t row) const;
+  /// Numbers `first` ... `first + count - 1` to out[0], out[stride], ...
+  template <typename T>
+  void copy_numbers(std::int64_t first, std::int64_t count, T* out,
+                    std::int64_t stride = 1) const;
+  /// The category's code in `row`, -1 when missing; of categorical columns.
+  std::int32_t code(std::int64_t row) const;
+  const Dictionary& categories() const { return categories_; }
+
+  void append_number(double value);
+  void append_category(std::string_view text);
+  void append_missing();
+
+ private:
+  std::string name_;
+  ColumnType type_;
+  std::int64_t missing_ = 0;
+  std::variant<std::vector<double>, std::vector<float>> numbers_;
+  std::vector<std::int32_t> codes_;
+  Dictionary categories_;
+};
+
+/// A cell by its row and column, both from 0.
+struct CellPosition {
+  std::int64_t row;
+  std::size_t column;
+};
+
+/// Columns of equal length with different names.
+class Table {
+ public:
+  /// `source` is the name messages use. Throws ArgumentError when two columns
+  /// share a name or differ in length.
+  Table(std::string source, std::vector<Column> columns);
+
+  const std::string& source() const { return source_; }
+  std::int64_t rows() const;
+  const std::vector<Column>& columns() const { return columns_; }
+  std::vector<Column>& columns() { return columns_; }
+  std::vector<std::string> column_names() const;
+  /// Index of the column called `name`; throws ArgumentError that suggests the
+  /// nearest name.
+  std::size_t column_index(std::string_view name) const;
+  const Column& column(std::string_view name) const;
+  /// The first missing value, row by row, or nothing.
+  std::optional<CellPosition> first_missing() const;
+
+ private:
+  std::string source_;
+  std::vector<Column> columns_;
+};
+
+/// How the text of a table is laid out.
+struct TableFormat {
+  char separator = ',';     ///< ',', ';', tab, or ' ' for any white space
+  bool header = false;      ///< the first row holds names
+  char decimal_mark = '.';  ///< ',' in files of some countries
+};
+
+/// Sizes beyond which a file is refused.
+struct TableLimits {
+  std::size_t cell_bytes = std::size_t{1} << 20;
+  std::size_t row_bytes = std::size_t{1} << 22;
+  std::size_t columns = 100'000;
+  std::int32_t categories = 1'000'000;  ///< different texts per column
+  std::size_t table_bytes = std::size_t{1} << 36;  ///< numbers and codes
+};
+
+/// What the reader is told; it finds the rest itself.
+struct TableOptions {
+  std::optional<char> separator;  ///< as in TableFormat
+  std::optional<bool> header;
+  /// Types of columns by name; names that are not in the table are ignored.
+  std::map<std::string, ColumnType, std::less<>> types;
+  /// Type of all columns not in `types`.
+  std::optional<ColumnType> other_types;
+  NumericStorage storage = NumericStorage::Double;
+  TableLimits limits;
+};
+
+/// Reads a table from text, plain or gzip, a batch of rows at a time, in memory
+/// bounded by the batch.
+///
+/// The format is found in the first rows. The separator is the one of tab,
+/// semicolon and comma that cuts most of them, and more than half, into the
+/// same number of cells, at least two; failing these, white space. The first
+/// row is a header when it has no number and either text over a column of
+/// numbers or only texts that its columns never repeat. A column is numeric
+/// when more than half of its values there are numbers and the others look like
+/// slips (each different, or fewer than a tenth), else categorical. Missing
+/// values are empty cells, "?", "NA", "N/A", "#N/A", "NaN", "null" and "none",
+/// in any case. Blank lines are skipped. Columns without a name are called
+/// column_1, column_2, ...
+///
+/// Every fault throws IoError with file, row, line and column: text or an
+/// infinity in a numeric column, rows of different lengths, quotes that do not
+/// close, text that is not UTF-8, zero bytes, no rows, equal names, and
+/// anything beyond the limits.
+class TableReader {
+ public:
+  explicit TableReader(const std::string& path, TableOptions options = {});
+  explicit TableReader(std::unique_ptr<files::ByteSource> source,
+                       TableOptions options = {});
+  ~TableReader();
+  TableReader(TableReader&&) noexcept;
+  TableReader& operator=(TableReader&&) noexcept;
+
+  const TableFormat& format() const;
+  /// Names of all columns of the file, skipped ones included.
+  const std::vector<std::string>& column_names() const;
+  /// Types of all columns of the file.
+  const std::vector<ColumnType>& column_types() const;
+
+  /// A table with the columns that are not skipped and no rows.
+  Table empty_table() const;
+  /// Appends up to `max_rows` rows to a table made by `empty_table` and returns
+  /// how many; 0 at the end of the file.
+  std::int64_t read(Table& table, std::int64_t max_rows);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The whole table; throws IoError when it has no rows.
+Table read_table(const std::string& path, const TableOptions& options = {});
+Table read_table(std::unique_ptr<files::ByteSource> source,
+                 const TableOptions& options = {});
+
+}  // namespace radir::data

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "radir/core/error.h"
+#include "radir/files/utf8.h"
+
+// Reading JSON that others may have written: nothing is guessed or passed over.
+
+namespace radir::files {
+
+struct JsonLimits {
+  int depth = 32;
+  /// Of one object. Objects that keep their keys' order take time with the
+  /// square of it.
+  std::size_t keys = 1000;
+};
+
+/// Parses a text and refuses, with IoError that begins with `where`, what is
+/// not well-formed JSON in UTF-8, keys that stand twice, which the parser would
+/// silently resolve, and what is beyond the limits.
+template <typename Json>
+Json parse_json(const std::string& where, std::string_view text,
+                const JsonLimits& limits) {
+  std::vector<std::set<std::string>> keys;
+  const auto check = [&](int depth, typename Json::parse_event_t event,
+                         Json& parsed) {
+    RADIR_CHECK(depth <= limits.depth, IoError, where,
+                " is nested deeper than ", limits.depth, " levels");
+    if (event == Json::parse_event_t::object_start) {
+      keys.emplace_back();
+    } else if (event == Json::parse_event_t::object_end) {
+      keys.pop_back();
+    } else if (event == Json::parse_event_t::key) {
+      const auto& key = parsed.template get_ref<const std::string&>();
+      RADIR_CHECK(keys.back().insert(key).second, IoError, where,
+                  " has the key ", excerpt(key), " twice");
+      RADIR_CHECK(keys.back().size() <= limits.keys, IoError, where,
+                  " has an object with more than ", limits.keys, " keys");
+    }
+    return true;
+  };
+  try {
+    return Json::parse(text.begin(), text.end(), check);
+  } catch (const typename Json::parse_error& error) {
+    detail::throw_error<IoError>(where, " is not well-formed JSON in UTF-8 ",
+                                 "(byte ", error.byte, ")");
+  } catch (const typename Json::out_of_range&) {
+    detail::throw_error<IoError>(where, " holds a number too large for any ",
+                                 "size");
+  }
+}
+
+/// A JSON object read key by key; `finish` refuses what nobody asked for.
+class JsonObject {
+ public:
+  using Json = nlohmann::ordered_json;
+
+  JsonObject(const Json& json, std::string where);
+
+  /// Names the object in messages.
+  const std::string& where() const { return where_; }
+
+  bool has(const char* key) const { return json_.contains(key); }
+  /// The value under a key; IoError when there is none.
+  const Json& at(const char* key);
+
+  JsonObject object(const char* key);
+  std::string text(const char* key);
+  bool boolean(const char* key);
+  double number(const char* key);
+  std::int64_t integer(const char* key);
+  /// A number, or a whole number, from `least` to `most`.
+  double number(const char* key, double least, double most);
+  std::int64_t integer(const char* key, std::int64_t least, std::int64_t most);
+  // A number or null.
+  std::optional<double> optional_number(const char* key);
+  std::optional<std::int64_t> optional_integer(const char* key);
+  std::uint64_t seed(const char* key);
+  const Json& array(const char* key);
+  std::vector<std::int64_t> integers(const char* key);
+  std::vector<std::string> texts(const char* key);
+  /// The objects of a list.
+  std::vector<JsonObject> objects(const char* key);
+  /// An object whose content is for others, as text.
+  std::string section(const char* key);
+
+  /// The value whose name stands under the key.
+  template <typename Enum, std::size_t N>
+  Enum choice(const char* key, const std::pair<Enum, const char*> (&names)[N]) {
+    const std::string value = text(key);
+    for (const auto& [candidate, name] : names) {
+      if (value == name) return candidate;
+    }
+    detail::throw_error<IoError>(where_, ": \"", key, "\" is \"", value,
+                                 "\", which this program does not know");
+  }
+
+  /// IoError unless `right`; `wanted` says what the value should have been.
+  void check_type(bool right, const char* key, const char* wanted) const;
+
+  /// IoError when a key is left that nobody asked for.
+  void finish() const;
+
+ private:
+  const Json& json_;
+  std::string where_;
+  std::set<std::string> seen_;
+};
+
+}  // namespace radir::files

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace radir::likelihood {
+
+/// What one draw of the weights says of a target: Student's t around
+/// `location`, or a normal law where the degrees of freedom are infinite.
+struct MixtureComponent {
+  double location = 0;
+  double scale = 1;
+  double degrees_of_freedom = std::numeric_limits<double>::infinity();
+};
+
+/// The predictive distribution of a number: the mean of its components'
+/// densities, each a draw of the weights.
+///
+/// Student's t is exact in the density and in all moments. Its distribution
+/// function comes from Wallace's normal transform (D. L. Wallace, Ann. Math.
+/// Statist. 30, 1959), whose absolute error in the probability is below 1e-3
+/// at 5 degrees of freedom, 1.3e-4 at 12 and 1e-5 at 40; a posterior after N
+/// training rows has more than N.
+class PredictiveMixture {
+ public:
+  PredictiveMixture() = default;
+  /// Throws ArgumentError without components or with a scale that is not
+  /// positive or degrees of freedom of 2 or less (no variance).
+  explicit PredictiveMixture(std::vector<MixtureComponent> components);
+
+  double mean() const { return mean_; }
+  /// sqrt(epistemic^2 + aleatoric^2).
+  double standard_deviation() const;
+  /// Standard deviation of the components' locations: what more data removes.
+  double epistemic_deviation() const;
+  /// Root of the components' mean variance: noise that stays.
+  double aleatoric_deviation() const;
+
+  double log_density(double value) const;
+  /// Probability of at most `value`.
+  double cdf(double value) const;
+  /// The value with cdf(value) = probability, to 1e-9 of the standard
+  /// deviation. Throws DomainError unless 0 < probability < 1.
+  double quantile(double probability) const;
+  /// Continuous ranked probability score, E|X - value| - E|X - X'|/2, lower is
+  /// better; t components count as normal laws of the same variance. The second
+  /// mean goes over pairs of different draws (all of them up to 64 draws, 64
+  /// partners each beyond), which does not depend on the number of draws on
+  /// average.
+  double crps(double value) const;
+
+ private:
+  /// The density with every component taken as a normal law.
+  double rough_density(double value) const;
+
+  std::vector<MixtureComponent> components_;
+  double mean_ = 0;
+  double epistemic_variance_ = 0;
+  double aleatoric_variance_ = 0;
+};
+
+/// The predictive distribution of a class: the mean over draws of the weights
+/// of the softmax of the outputs.
+struct ClassPrediction {
+  std::vector<double> probabilities;
+  /// Entropy of the probabilities, in nats: all of the uncertainty.
+  double entropy = 0;
+  /// Mutual information of class and weights: the epistemic part of it.
+  double mutual_information = 0;
+
+  std::int64_t most_likely() const;
+};
+
+/// From the outputs (logits) of `draws` draws, [draw][class], `stride` numbers
+/// from one draw to the next.
+ClassPrediction predict_class(const float* logits, std::int64_t draws,
+                              std::int64_t classes, std::int64_t stride);
+
+/// The mixture of predictions with equal weights: restarts of a network.
+ClassPrediction mixture_of(const std::vector<ClassPrediction>& predictions);
+
+}  // namespace radir::likelihood

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "radir/kernels/rdp.h"
+
+namespace radir::workflows {
+
+struct ExportOptions {
+  /// Which of a model's networks, counted from 1.
+  std::int64_t network = 1;
+  /// The weights that stand for their distribution.
+  kernels::PointWeight weights = kernels::PointWeight::Mean;
+};
+
+/// What was written.
+struct ExportSummary {
+  std::string input;            ///< shape of one example, "1x28x28"
+  std::int64_t outputs = 0;     ///< per example
+  std::int64_t parameters = 0;  ///< weights and biases
+  std::int64_t networks = 0;    ///< of the model
+  std::string input_note;       ///< what the inputs must be
+  std::string output_note;      ///< what the outputs are
+};
+
+/// Writes one network of a model file, or of a run's folder, as an ONNX file.
+/// How data become inputs stands in the file's metadata as "preprocessing".
+/// Throws ArgumentError when the model has no such network, IoError when the
+/// model cannot be read or the file not be written, UnsupportedError where the
+/// network has no ONNX form or the library was built without ONNX.
+ExportSummary export_onnx(const std::string& model, const std::string& file,
+                          const ExportOptions& options = {});
+
+/// The same as a TorchScript file (workflows/torchscript.h), with the same
+/// texts as its extra files. Throws as export_onnx, and NumericalError when
+/// libtorch computes something else.
+ExportSummary export_torchscript(const std::string& model,
+                                 const std::string& file,
+                                 const ExportOptions& options = {});
+
+}  // namespace radir::workflows

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "radir/io/model_file.h"
+#include "radir/prune/curve.h"
+#include "radir/report/table.h"
+
+namespace radir::workflows {
+
+/// What is known of one layer with weights.
+struct LayerInspection {
+  std::string name;       ///< "layer1"
+  std::string layer;      ///< "conv 20 5x5"
+  std::string posterior;  ///< as posterior::WeightPosterior::describe says
+  std::int64_t inputs = 0;
+  std::int64_t outputs = 0;
+  /// Inputs that stand apart from the ones that matter, by the automatic
+  /// threshold; 0 where they cannot be removed.
+  std::int64_t removable_inputs = 0;
+  std::int64_t flops = 0;
+  std::int64_t parameters = 0;
+  double weight_rms = 0;  ///< root mean square of the mean weights
+  /// Root mean square deviation of the weights relative to weight_rms: where
+  /// the uncertainty is.
+  double relative_noise = 0;
+};
+
+struct ModelInspection {
+  std::string input;         ///< "1x28x28"
+  std::string likelihood;    ///< "categorical"
+  std::string architecture;  ///< "20-50-800-500"
+  std::int64_t networks = 0;
+  std::int64_t flops = 0;
+  std::int64_t parameters = 0;              ///< weights and biases
+  std::int64_t variational_parameters = 0;  ///< numbers in the file, a network
+  std::vector<LayerInspection> layers;
+};
+
+/// Looks at the first network of a model.
+ModelInspection inspect(const io::SavedModel& model);
+
+/// The layers, a row each.
+report::Table layer_table(const ModelInspection& inspection);
+
+/// Which units of a model's first network go.
+struct PruneOptions {
+  /// One threshold of the scores for all layers; none: found for each.
+  std::optional<double> threshold;
+  /// Of FLOPs and parameters; where given, it decides instead.
+  prune::Budget budget;
+};
+
+/// The model with the units removed from all its networks (those that the first
+/// one can spare), its posterior restricted to the rest. Throws ArgumentError
+/// when no network meets the budget, naming the nearest.
+io::SavedModel prune_model(const io::SavedModel& model,
+                           const PruneOptions& options);
+
+}  // namespace radir::workflows

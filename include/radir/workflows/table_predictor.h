@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "radir/core/thread_pool.h"
+#include "radir/data/table_encoder.h"
+#include "radir/likelihood/class_scores.h"
+#include "radir/likelihood/predictive_mixture.h"
+#include "radir/workflows/table_fit.h"
+
+namespace radir::workflows {
+
+/// Predictions of a fitted table in original units: the mixture over draws of
+/// the weights of every network.
+class TabularPredictor {
+ public:
+  /// `samples` draws per network. Throws ArgumentError unless samples > 0.
+  TabularPredictor(const TabularModel& model, std::int64_t samples,
+                   std::uint64_t seed, ThreadPool* pool = nullptr);
+  ~TabularPredictor();
+  TabularPredictor(TabularPredictor&&) noexcept;
+  TabularPredictor& operator=(TabularPredictor&&) noexcept;
+
+  const data::TableEncoder& encoder() const;
+
+  /// Calls visit(i, distribution) for each row, from any thread; rows are cut
+  /// into pieces, so that memory does not grow with their number. For a
+  /// numeric target.
+  void regression(
+      const data::EncodedRows& rows,
+      const std::function<void(std::int64_t,
+                               const likelihood::PredictiveMixture&)>& visit);
+  /// Likewise for a categorical target.
+  void classification(
+      const data::EncodedRows& rows,
+      const std::function<void(std::int64_t,
+                               const likelihood::ClassPrediction&)>& visit);
+
+  /// The figure the article's Table 1 prints, for the first network. It is not
+  /// a log-likelihood: it sums over test points where it should over draws of
+  /// the weights, and measures residuals in original units by a precision of
+  /// standardised ones,
+  ///   mean_s [log sum_n exp(-E[tau] (Y_n - F_sn)^2 / 2)]
+  ///     - log S - log(2 pi)/2 + log(E[tau])/2.
+  /// Only with a Gaussian likelihood; throws ArgumentError otherwise.
+  double published_estimator(const data::EncodedRows& rows);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Scores of predictions, gathered piece by piece.
+class TabularScores {
+ public:
+  explicit TabularScores(const data::TableEncoder& encoder);
+
+  /// Predicts the rows and adds what they show. The sums run in the order of
+  /// the rows whatever the threads.
+  void add(TabularPredictor& predictor, const data::EncodedRows& rows);
+
+  std::int64_t count() const { return count_; }
+
+  /// Means over all rows so far. Numeric target, in original units:
+  /// log_likelihood, rmse, mae (both of the predictive mean), crps,
+  /// coverage_50, _80, _90, _95 and width_50 ... (central intervals: share of
+  /// rows inside, mean width) and calibration_error (mean over p = 0.05 ...
+  /// 0.95 of | share of rows below the p-quantile - p |). Categorical target:
+  /// those of ClassScores. Throws ArgumentError without rows.
+  std::vector<std::pair<std::string, double>> metrics() const;
+
+ private:
+  void add_regression(TabularPredictor& predictor,
+                      const data::EncodedRows& rows);
+  void add_classes(TabularPredictor& predictor, const data::EncodedRows& rows);
+  std::vector<std::pair<std::string, double>> regression_metrics() const;
+
+  const data::TableEncoder& encoder_;
+  std::int64_t count_ = 0;
+  std::map<std::string, double> sums_;
+  std::vector<std::int64_t> below_;  // rows below each calibration quantile
+  likelihood::ClassScores classes_;
+};
+
+}  // namespace radir::workflows

@@ -1,0 +1,60 @@
+#include "radir/files/posix_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "radir/files/system_error.h"
+
+namespace radir::files {
+namespace {
+
+bool same_file(int descriptor, const std::string& path) {
+  struct stat open_file;
+  struct stat named_file;
+  return ::fstat(descriptor, &open_file) == 0 &&
+         ::stat(path.c_str(), &named_file) == 0 &&
+         open_file.st_dev == named_file.st_dev &&
+         open_file.st_ino == named_file.st_ino;
+}
+
+}  // namespace
+
+// Between the opening and the lock another holder may have renamed or removed
+// the file; then what we hold is no longer the one at `path`, so we try again.
+int open_locked(const std::string& path, const std::string& shown) {
+  for (;;) {
+    const int descriptor =
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (descriptor < 0) throw_file_error("write", shown, errno);
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+      const int error = errno;
+      ::close(descriptor);
+      if (error == EWOULDBLOCK) return -1;
+      throw_file_error("lock", path, error);
+    }
+    if (same_file(descriptor, path)) return descriptor;
+    ::close(descriptor);
+  }
+}
+
+void sync_folder_of(const std::string& path) {
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  if (folder.empty()) folder = ".";
+  const int descriptor =
+      ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw_file_error("open the folder", folder, errno);
+  const int status = ::fsync(descriptor);
+  const int error = errno;
+  ::close(descriptor);
+  // Some network file systems cannot sync a folder and say so.
+  if (status != 0 && error != EINVAL && error != ENOTSUP) {
+    throw_file_error("sync the folder", folder, error);
+  }
+}
+
+}  // namespace radir::files

@@ -1,0 +1,42 @@
+#include "radir/network/plain_network.h"
+
+#include <cmath>
+
+namespace radir::network {
+
+template <typename T>
+void balance(PlainNetwork<T>& network) {
+  const auto scale = [](std::vector<T>& values, double factor) {
+    for (T& value : values) {
+      value = static_cast<T>(static_cast<double>(value) * factor);
+    }
+  };
+  std::vector<std::int64_t> units;  // of the layers with weights
+  for (const LayerSpec& layer : network.spec.layers) {
+    if (const auto* dense = std::get_if<Dense>(&layer)) {
+      units.push_back(dense->outputs);
+    } else if (const auto* conv = std::get_if<Conv2d>(&layer)) {
+      units.push_back(conv->outputs);
+    }
+  }
+  double factor = 1;  // of what the layer reads
+  for (std::size_t l = 0; l < network.layers.size(); ++l) {
+    PlainLayer<T>& layer = network.layers[l];
+    scale(layer.weight, 1 / factor);
+    if (l + 1 == network.layers.size()) return;
+    double squares = 0;
+    for (T value : layer.weight) {
+      squares += static_cast<double>(value) * static_cast<double>(value);
+    }
+    if (squares == 0) return;
+    // Root mean square times sqrt(inputs of a unit) = sqrt(squares / units).
+    factor = std::sqrt(2 * static_cast<double>(units[l]) / squares);
+    scale(layer.weight, factor);
+    scale(layer.bias, factor);
+  }
+}
+
+template void balance(PlainNetwork<float>&);
+template void balance(PlainNetwork<double>&);
+
+}  // namespace radir::network

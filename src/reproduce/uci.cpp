@@ -1,0 +1,439 @@
+#include "radir/reproduce/uci.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "radir/core/error.h"
+#include "radir/data/data_dir.h"
+#include "radir/data/fingerprint.h"
+#include "radir/data/table.h"
+#include "radir/data/table_encoder.h"
+#include "radir/data/table_source.h"
+#include "radir/files/json_object.h"
+#include "radir/likelihood/predictive_mixture.h"
+#include "radir/posterior/options.h"
+#include "radir/train/model.h"
+#include "radir/workflows/run_part.h"
+#include "radir/workflows/table_predictor.h"
+
+namespace radir::reproduce {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using train::Likelihood;
+
+constexpr std::int64_t kRestarts = 5;
+constexpr std::int64_t kSamples = 200;
+/// As the article takes them.
+constexpr std::int64_t kPublishedSamples = 100;
+constexpr std::int64_t kQuickSplits = 5;
+const char* const kQuickSets[] = {"bostonHousing", "concrete", "energy",
+                                  "wine-quality-red", "yacht"};
+
+/// One prior to try.
+struct Prior {
+  posterior::Grouping grouping;
+  double direction_gap;
+};
+
+/// Which one wins depends on how much a set's rows say about its weights: the
+/// wider the gap, the more cautious the fit.
+constexpr Prior kPriors[] = {
+    {posterior::Grouping::Double, 1e-2}, {posterior::Grouping::Double, 3e-3},
+    {posterior::Grouping::Double, 1e-3}, {posterior::Grouping::Row, 1e-2},
+    {posterior::Grouping::Row, 3e-3},    {posterior::Grouping::Row, 1e-3},
+};
+
+/// Sets with fewer training rows than this are small: a held-out fifth says
+/// little there, so several are tried, and long training gains nothing.
+constexpr std::int64_t kSmallSet = 2000;
+constexpr int kSmallSetRepetitions = 3;
+
+std::int64_t steps_of(const UciOptions& options, std::int64_t rows) {
+  if (options.steps > 0) return options.steps;
+  if (options.quick) return 10000;
+  return rows < kSmallSet ? 20000 : 40000;
+}
+
+std::vector<workflows::TabularSettings> candidates(const UciOptions& options,
+                                                   std::int64_t rows,
+                                                   std::int64_t hidden_units,
+                                                   Likelihood::Kind noise) {
+  std::vector<workflows::TabularSettings> result;
+  const std::int64_t steps = steps_of(options, rows);
+  for (const Prior& prior : kPriors) {
+    workflows::TabularSettings settings;
+    settings.hidden = {hidden_units};
+    settings.noise = noise;
+    settings.grouping = prior.grouping;
+    settings.direction_gap = prior.direction_gap;
+    settings.steps = steps;
+    settings.restarts = kRestarts;
+    settings.seed = options.seed;
+    result.push_back(settings);
+  }
+  return result;
+}
+
+std::string describe(const workflows::TabularSettings& settings) {
+  return fmt::format("{} {:g}, {} steps",
+                     posterior::to_string(settings.grouping),
+                     settings.direction_gap, settings.steps);
+}
+
+UciScore score(const workflows::TabularModel& model,
+               const data::EncodedRows& test, std::uint64_t seed) {
+  workflows::TabularPredictor predictor(model, kSamples, seed);
+  const data::ColumnCode& code = model.encoder.target();
+  UciScore result;
+  double squares = 0;
+  predictor.regression(test, [&](std::int64_t row,
+                                 const likelihood::PredictiveMixture& p) {
+    const double target =
+        code.mean +
+        code.scale *
+            static_cast<double>(test.targets[static_cast<std::size_t>(row)]);
+    result.log_likelihood += p.log_density(target);
+    squares += (target - p.mean()) * (target - p.mean());
+    const double probability = p.cdf(target);
+    if (probability >= 0.05 && probability <= 0.95) result.coverage_90 += 1;
+  });
+  const double count = static_cast<double>(test.count);
+  result.log_likelihood /= count;
+  result.rmse = std::sqrt(squares / count);
+  result.coverage_90 /= count;
+  return result;
+}
+
+/// The candidates' scores, means over several held-out parts for small sets.
+std::vector<workflows::TabularTrial> mean_trials(
+    const data::Table& table, const data::UciSplit& split,
+    const std::vector<workflows::TabularSettings>& settings,
+    const workflows::ResumableRun* run) {
+  const int repetitions =
+      static_cast<std::int64_t>(split.train.size()) < kSmallSet
+          ? kSmallSetRepetitions
+          : 1;
+  std::vector<workflows::TabularTrial> means;
+  for (const workflows::TabularSettings& candidate : settings)
+    means.push_back({candidate});
+  for (int i = 0; i < repetitions; ++i) {
+    std::vector<workflows::TabularSettings> seeded = settings;
+    for (workflows::TabularSettings& candidate : seeded) {
+      candidate.seed = workflows::restart_seed(candidate.seed, i);
+    }
+    const workflows::RunPart part(run, "tuning-" + std::to_string(i + 1));
+    const auto trials = workflows::compare_candidates(
+        table, "target", data::MissingValues::Refuse, split.train, seeded,
+        nullptr, nullptr, part.get());
+    for (std::size_t k = 0; k < means.size(); ++k) {
+      means[k].log_likelihood += trials[k].log_likelihood / repetitions;
+    }
+  }
+  return means;
+}
+
+UciNoiseResult run_noise_model(
+    const data::Table& table, const data::UciSplit& split,
+    const std::vector<workflows::TabularSettings>& settings,
+    const workflows::ResumableRun* run) {
+  const workflows::TabularTrial best =
+      workflows::best_trial(mean_trials(table, split, settings, run));
+  const data::TableEncoder encoder = data::TableEncoder::fit(
+      table, "target", data::MissingValues::Refuse, split.train);
+  const data::EncodedRows train = encoder.encode(table, true, split.train);
+  const data::EncodedRows test = encoder.encode(table, true, split.test);
+  workflows::TabularModel model = workflows::fit_tabular(
+      encoder, train, best.settings, nullptr, nullptr, run);
+
+  UciNoiseResult result;
+  result.chosen = describe(best.settings);
+  result.validation = best.log_likelihood;
+  const std::uint64_t seed = best.settings.seed;
+  result.mixture = score(model, test, seed);
+  model.networks.resize(1);
+  result.single = score(model, test, seed);
+  if (best.settings.noise == Likelihood::Kind::Gaussian) {
+    result.published_estimator =
+        workflows::TabularPredictor(model, kPublishedSamples, seed)
+            .published_estimator(test);
+  }
+  return result;
+}
+
+UciSplitResult run_split(const UciOptions& options, const data::UciSet& set,
+                         const data::Table& table, std::int64_t split,
+                         const workflows::ResumableRun* run) {
+  const auto start = std::chrono::steady_clock::now();
+  const data::UciSplit& rows = set.splits[static_cast<std::size_t>(split)];
+  const auto train_rows = static_cast<std::int64_t>(rows.train.size());
+  const auto with_noise = [&](Likelihood::Kind noise) {
+    const workflows::RunPart part(run, train::to_string(noise));
+    return run_noise_model(
+        table, rows, candidates(options, train_rows, set.hidden_units, noise),
+        part.get());
+  };
+  UciSplitResult result;
+  result.set = set.name;
+  result.split = split;
+  result.gaussian = with_noise(Likelihood::Kind::Gaussian);
+  result.predicted_noise = with_noise(Likelihood::Kind::PredictedNoise);
+  result.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  return result;
+}
+
+// Results of splits that are kept in a run.
+
+/// What must be equal for a kept result to count.
+std::string configuration(const UciOptions& options, const std::string& data) {
+  Json json = {
+      {"data", data},          {"seed", options.seed},
+      {"samples", kSamples},   {"published_samples", kPublishedSamples},
+      {"restarts", kRestarts}, {"repetitions", kSmallSetRepetitions}};
+  for (std::int64_t rows : {kSmallSet - 1, kSmallSet}) {
+    for (const workflows::TabularSettings& settings :
+         candidates(options, rows, 1, Likelihood::Kind::Gaussian)) {
+      json["candidates"].push_back(Json::parse(workflows::to_json(settings)));
+    }
+  }
+  return json.dump();
+}
+
+Json to_json(const UciScore& score) {
+  return {{"log_likelihood", score.log_likelihood},
+          {"rmse", score.rmse},
+          {"coverage_90", score.coverage_90}};
+}
+
+Json to_json(const UciNoiseResult& result) {
+  return {{"chosen", result.chosen},
+          {"validation", result.validation},
+          {"single", to_json(result.single)},
+          {"mixture", to_json(result.mixture)},
+          {"published_estimator", result.published_estimator}};
+}
+
+std::string to_json(const UciSplitResult& result,
+                    const std::string& configuration) {
+  const Json json = {{"configuration", configuration},
+                     {"set", result.set},
+                     {"split", result.split},
+                     {"gaussian", to_json(result.gaussian)},
+                     {"predicted_noise", to_json(result.predicted_noise)},
+                     {"seconds", result.seconds}};
+  return json.dump(2) + "\n";
+}
+
+/// A number that is not finite is null in JSON.
+double number_from(files::JsonObject& json, const char* key) {
+  return json.optional_number(key).value_or(
+      std::numeric_limits<double>::quiet_NaN());
+}
+
+UciScore score_from(files::JsonObject json) {
+  UciScore score;
+  score.log_likelihood = number_from(json, "log_likelihood");
+  score.rmse = number_from(json, "rmse");
+  score.coverage_90 = json.number("coverage_90");
+  json.finish();
+  return score;
+}
+
+UciNoiseResult noise_result_from(files::JsonObject json) {
+  UciNoiseResult result;
+  result.chosen = json.text("chosen");
+  result.validation = number_from(json, "validation");
+  result.single = score_from(json.object("single"));
+  result.mixture = score_from(json.object("mixture"));
+  result.published_estimator = number_from(json, "published_estimator");
+  json.finish();
+  return result;
+}
+
+/// What to_json wrote for the same configuration; none for another text.
+std::optional<UciSplitResult> split_result_from(
+    const std::string& text, const std::string& configuration) {
+  try {
+    const Json document = files::parse_json<Json>("result", text, {});
+    files::JsonObject json(document, "result");
+    if (json.text("configuration") != configuration) return std::nullopt;
+    UciSplitResult result;
+    result.set = json.text("set");
+    result.split = json.integer("split");
+    result.gaussian = noise_result_from(json.object("gaussian"));
+    result.predicted_noise = noise_result_from(json.object("predicted_noise"));
+    result.seconds = json.number("seconds");
+    json.finish();
+    return result;
+  } catch (const IoError&) {
+    return std::nullopt;  // damaged
+  }
+}
+
+/// One split to do; steps cost about as much as the network has weights.
+struct Task {
+  const data::UciSet* set;
+  const data::Table* table;
+  std::int64_t split;
+  double work;
+  workflows::RunPart part;
+
+  /// The result of an earlier process, if it counts.
+  std::optional<UciSplitResult> kept(const std::string& configuration) const {
+    if (part.get() == nullptr) return std::nullopt;
+    const std::optional<std::string> text = part.get()->result();
+    auto found = text ? split_result_from(*text, configuration) : std::nullopt;
+    const bool right =
+        found && found->set == set->name && found->split == split;
+    return right ? found : std::nullopt;
+  }
+
+  UciSplitResult run(const UciOptions& options,
+                     const std::string& configuration) const {
+    if (part.get() != nullptr) part.get()->check_stop();
+    UciSplitResult result = run_split(options, *set, *table, split, part.get());
+    if (part.get() != nullptr) {
+      part.get()->keep_result(to_json(result, configuration));
+    }
+    return result;
+  }
+};
+
+std::vector<Task> tasks_of(const std::vector<data::UciSet>& sets,
+                           const std::vector<data::Table>& tables,
+                           const workflows::ResumableRun* run) {
+  std::vector<Task> tasks;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const data::UciSet& set = sets[i];
+    const double weights =
+        static_cast<double>(set.hidden_units * (set.features + 2));
+    const auto splits = static_cast<std::int64_t>(set.splits.size());
+    for (std::int64_t split = 0; split < splits; ++split) {
+      tasks.push_back({&set, &tables[i], split, 300 + weights,
+                       workflows::RunPart(
+                           run, fmt::format("{}-split-{}", set.name, split))});
+    }
+  }
+  // Large ones first, so that no thread is left with one at the end.
+  std::stable_sort(
+      tasks.begin(), tasks.end(),
+      [](const Task& a, const Task& b) { return a.work > b.work; });
+  return tasks;
+}
+
+}  // namespace
+
+std::string to_json(const UciOptions& options) {
+  const Json json = {{"data_dir", options.data_dir}, {"sets", options.sets},
+                     {"splits", options.splits},     {"quick", options.quick},
+                     {"steps", options.steps},       {"seed", options.seed}};
+  return json.dump();
+}
+
+UciOptions uci_options_from_json(const std::string& text) {
+  const Json document = files::parse_json<Json>("options", text, {});
+  files::JsonObject json(document, "options");
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  UciOptions options;
+  options.data_dir = json.text("data_dir");
+  options.sets = json.texts("sets");
+  options.splits = json.integer("splits", 0, kMost);
+  options.quick = json.boolean("quick");
+  options.steps = json.integer("steps", 0, kMost);
+  options.seed = json.seed("seed");
+  json.finish();
+  return options;
+}
+
+std::vector<data::UciSet> read_uci_sets(const UciOptions& options) {
+  RADIR_CHECK(options.splits >= 0, ArgumentError,
+              "the number of splits must be at least 1, but is ",
+              options.splits);
+  RADIR_CHECK(options.steps >= 0, ArgumentError,
+              "the number of steps must be at least 1, but is ", options.steps);
+  std::vector<std::string> names = options.sets;
+  if (names.empty() && options.quick) {
+    names.assign(std::begin(kQuickSets), std::end(kQuickSets));
+  }
+  if (names.empty()) names = data::uci_set_names();
+  const std::int64_t wanted =
+      options.splits == 0 && options.quick ? kQuickSplits : options.splits;
+  std::vector<data::UciSet> sets;
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    data::UciSet set =
+        data::read_uci(data::data_set_dir(options.data_dir, "uci/" + name));
+    RADIR_CHECK(seen.insert(set.name).second, ArgumentError, "the set ",
+                set.name, " is asked for twice");
+    const auto there = static_cast<std::int64_t>(set.splits.size());
+    if (wanted > 0 && wanted < there) {
+      set.splits.resize(static_cast<std::size_t>(wanted));
+    }
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
+std::string fingerprint(const std::vector<data::UciSet>& sets) {
+  data::Fingerprint fingerprint;
+  for (const data::UciSet& set : sets) {
+    fingerprint.add(std::vector{set.features, set.hidden_units});
+    fingerprint.add(set.inputs);
+    fingerprint.add(set.targets);
+    for (const data::UciSplit& split : set.splits) {
+      fingerprint.add(split.train);
+      fingerprint.add(split.test);
+    }
+  }
+  return fingerprint.text();
+}
+
+const UciNoiseResult& UciSplitResult::tuned() const {
+  return predicted_noise.validation > gaussian.validation ? predicted_noise
+                                                          : gaussian;
+}
+
+std::vector<UciSplitResult> run_uci(const UciOptions& options,
+                                    const std::vector<data::UciSet>& sets,
+                                    ThreadPool& pool,
+                                    const UciProgress& progress,
+                                    const workflows::ResumableRun* run) {
+  std::vector<data::Table> tables;
+  for (const data::UciSet& set : sets) tables.push_back(data::to_table(set));
+  const std::vector<Task> tasks = tasks_of(sets, tables, run);
+  const std::string key = configuration(options, fingerprint(sets));
+  std::vector<UciSplitResult> results(tasks.size());
+  std::vector<std::size_t> left;
+  double total = 0;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (auto kept = tasks[i].kept(key)) {
+      results[i] = std::move(*kept);
+      continue;
+    }
+    left.push_back(i);
+    total += tasks[i].work;
+  }
+
+  std::mutex one_at_a_time;
+  double done = 0;
+  pool.run(static_cast<std::int64_t>(left.size()), [&](std::int64_t i) {
+    const std::size_t at = left[static_cast<std::size_t>(i)];
+    results[at] = tasks[at].run(options, key);
+    const std::lock_guard<std::mutex> lock(one_at_a_time);
+    done += tasks[at].work;
+    if (progress) progress(results[at], done / total);
+  });
+  return results;
+}
+
+}  // namespace radir::reproduce

@@ -1,0 +1,142 @@
+#include "radir/workflows/resumable_run.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "radir/files/atomic_file.h"
+#include "radir/files/byte_source.h"
+#include "radir/io/checkpoint.h"
+#include "radir/train/compiled_step.h"
+
+namespace radir::workflows {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Progress = train::TrainerProgress<float>;
+
+constexpr std::size_t kMostResultBytes = std::size_t{1} << 20;
+
+/// Writes the checkpoints of one fit when they are due.
+class CheckpointWriter {
+ public:
+  CheckpointWriter(std::string path, const std::string& configuration,
+                   const CheckpointOptions& options, std::atomic<bool>& failing)
+      : path_(std::move(path)),
+        configuration_(configuration),
+        options_(options),
+        failing_(failing),
+        due_(Clock::now() + options.every) {}
+
+  /// Between two steps: false when the fit has to stop. A step takes a few
+  /// microseconds, this a few nanoseconds.
+  bool between_steps(const Progress& progress) {
+    stopped_ = options_.stop_requested && options_.stop_requested();
+    if (stopped_ || Clock::now() >= due_) write(progress);
+    return !stopped_;
+  }
+
+  bool stopped() const { return stopped_; }
+
+  void resumed_from(const Progress& progress) {
+    written_step_ = progress.state.step;
+  }
+
+  /// A failure is no reason to stop: the disk may have room again later, and
+  /// the last good checkpoint is still there. One network speaks for all.
+  void write(const Progress& progress) {
+    if (progress.state.step == written_step_) return;
+    try {
+      io::write_checkpoint(path_, progress, configuration_);
+      written_step_ = progress.state.step;
+      failing_ = false;
+    } catch (const IoError& error) {
+      if (!failing_.exchange(true) && options_.warn) {
+        options_.warn(std::string("no checkpoint this time: ") + error.what());
+      }
+    }
+    due_ = Clock::now() + options_.every;
+  }
+
+ private:
+  std::string path_;
+  const std::string& configuration_;
+  const CheckpointOptions& options_;
+  std::atomic<bool>& failing_;  // whether the run's last attempt failed
+  Clock::time_point due_;
+  std::int64_t written_step_ = 0;  // the start needs no checkpoint
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+ResumableRun::ResumableRun(const io::RunFolder& folder,
+                           CheckpointOptions options)
+    : folder_(&folder),
+      options_(std::move(options)),
+      failing_(std::make_shared<std::atomic<bool>>(false)) {}
+
+ResumableRun ResumableRun::part(const std::string& name) const {
+  ResumableRun result = *this;
+  result.part_ += (part_.empty() ? "" : "-") + name;
+  return result;
+}
+
+train::TrainingResult<float> ResumableRun::fit(
+    const std::string& configuration, const train::Model& model,
+    const train::DataView<float>& data, const train::TrainerOptions& options,
+    const std::function<bool(const train::EpochReport&)>& on_epoch,
+    ThreadPool* pool, std::optional<Progress> start) const {
+  const std::string path = folder_->checkpoint_file(part_);
+  CheckpointWriter writer(path, configuration, options_, *failing_);
+  train::Resumption<float> resumption;
+  resumption.from = std::move(start);
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) {
+    resumption.from = io::read_checkpoint<float>(path, configuration);
+    writer.resumed_from(*resumption.from);
+    for (const train::EpochReport& report : resumption.from->history) {
+      if (on_epoch && !on_epoch(report)) return std::move(*resumption.from);
+    }
+  }
+  resumption.between_steps = [&writer](const Progress& progress) {
+    return writer.between_steps(progress);
+  };
+  const auto report = [&on_epoch](const train::EpochReport& epoch,
+                                  const train::TrainingState<float>&) {
+    return !on_epoch || on_epoch(epoch);
+  };
+  Progress result = train::fit<float>(model, data, options, report, pool,
+                                      std::move(resumption));
+  if (writer.stopped()) {
+    throw Interrupted("the training was asked to stop and did so");
+  }
+  writer.write(result);
+  return result;
+}
+
+void ResumableRun::check_stop() const {
+  if (options_.stop_requested && options_.stop_requested()) {
+    throw Interrupted("the run was asked to stop and did so");
+  }
+}
+
+std::string ResumableRun::result_file() const {
+  return folder_->file(part_ + ".json");
+}
+
+std::optional<std::string> ResumableRun::result() const {
+  try {
+    return files::read_all(*files::open_byte_source(result_file()),
+                           kMostResultBytes);
+  } catch (const IoError&) {
+    return std::nullopt;
+  }
+}
+
+void ResumableRun::keep_result(const std::string& text) const {
+  folder_->restore();
+  files::write_file(result_file(), text);
+  folder_->remove_checkpoints(part_);
+}
+
+}  // namespace radir::workflows

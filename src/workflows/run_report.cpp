@@ -1,0 +1,206 @@
+#include "radir/workflows/run_report.h"
+
+#include <filesystem>
+#include <sstream>
+#include <vector>
+
+#include "radir/core/error.h"
+#include "radir/core/version.h"
+#include "radir/files/byte_source.h"
+#include "radir/files/json_object.h"
+#include "radir/io/checkpoint.h"
+#include "radir/io/model_file.h"
+#include "radir/io/run_folder.h"
+#include "radir/report/page.h"
+#include "radir/report/table.h"
+#include "radir/train/trainer.h"
+#include "radir/workflows/compress_report.h"
+#include "radir/workflows/inspect.h"
+#include "radir/workflows/loss_curves.h"
+
+namespace radir::workflows {
+namespace {
+
+using io::RunFolder;
+using Json = files::JsonObject::Json;
+
+/// Some hundred bytes for each of at most 400 epochs of 1000 networks.
+constexpr std::size_t kMostMetricsBytes = std::size_t{1} << 28;
+
+/// The name of the command that began the run.
+std::string command_of(const RunFolder& folder, const Json& config) {
+  const Json command = config.value("command", Json());
+  RADIR_CHECK(command.is_object() && command.value("name", Json()).is_string(),
+              IoError, folder.config_file(),
+              ": does not say what was asked for; the file is damaged");
+  return command.at("name");
+}
+
+/// The curves that `radir train` leaves in metrics.jsonl.
+std::vector<LossCurve> read_metrics(const std::string& path) {
+  return loss_curves(read_metrics_lines(
+      path,
+      files::read_all(*files::open_byte_source(path), kMostMetricsBytes)));
+}
+
+/// The curves of the networks that have a checkpoint. The stages of a
+/// compression follow each other and make one.
+std::vector<LossCurve> read_checkpoints(const RunFolder& folder) {
+  std::vector<LossCurve> curves;
+  for (const std::string& part : folder.checkpoint_parts()) {
+    if (part.rfind("trial-", 0) == 0) continue;
+    auto epochs = io::read_checkpoint_history(folder.checkpoint_file(part));
+    if (epochs.empty()) continue;
+    if (part.rfind("stage-", 0) != 0) {
+      curves.push_back({"network " + (part.empty() ? "1" : part), epochs});
+      continue;
+    }
+    if (curves.empty()) curves.push_back({"all stages", {}});
+    auto& all = curves.front().epochs;
+    const train::EpochReport last =
+        all.empty() ? train::EpochReport() : all.back();
+    for (train::EpochReport& report : epochs) {
+      report.epoch += last.epoch;
+      report.seconds += last.seconds;
+      all.push_back(report);
+    }
+  }
+  return curves;
+}
+
+report::Section model_section(const ModelInspection& inspection) {
+  report::Section section{"Model", {}};
+  std::ostringstream text;
+  text << "Input " << inspection.input << ", likelihood "
+       << inspection.likelihood << ", architecture " << inspection.architecture
+       << ": " << inspection.flops << " FLOPs, " << inspection.parameters
+       << " weights and biases, " << inspection.variational_parameters
+       << " variational parameters.";
+  section.blocks.push_back(report::Paragraph{text.str()});
+  section.blocks.push_back(report::TableBlock{
+      layer_table(inspection),
+      "\"To spare\" are inputs that stand apart from the ones that matter; "
+      "noise is relative to the weights: where the uncertainty is."});
+  for (const LayerInspection& layer : inspection.layers) {
+    section.blocks.push_back(
+        report::Paragraph{layer.name + ": " + layer.posterior});
+  }
+  return section;
+}
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// Every setting but "command", which says the same once more as it was asked
+/// for, and the candidates of a tuning, which are many.
+report::Section settings_section(const Json& config) {
+  report::Table table;
+  table.columns = {{"setting", "setting"}, {"value", "value"}};
+  for (const auto& [key, value] : config.items()) {
+    if (key == "command" || key == "trials") continue;
+    if (!value.is_object()) {
+      table.rows.push_back({key, text_of(value)});
+      continue;
+    }
+    for (const auto& [inner, leaf] : value.items()) {
+      table.rows.push_back({key + "." + inner, text_of(leaf)});
+    }
+  }
+  return {"Settings", {report::TableBlock{std::move(table), "config.json"}}};
+}
+
+std::string name_of(const RunFolder& folder) {
+  const std::filesystem::path path =
+      std::filesystem::absolute(folder.path()).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
+/// "finished, 3 networks, 600 epochs in all"
+std::string state_of(bool finished, const std::vector<LossCurve>& curves) {
+  std::int64_t epochs = 0;
+  for (const LossCurve& curve : curves) epochs += curve.epochs.back().epoch;
+  std::ostringstream text;
+  text << (finished ? "finished, " : "unfinished, ");
+  if (curves.size() > 1) text << curves.size() << " networks, ";
+  text << epochs << (epochs == 1 ? " epoch" : " epochs")
+       << (curves.size() > 1 ? " in all" : "");
+  return text.str();
+}
+
+/// " on houses.csv", as far as the configuration says.
+std::string source_of(const Json& config) {
+  const Json data = config.value("data", Json());
+  return data.is_object() && data.contains("source")
+             ? " on " + text_of(data["source"])
+             : "";
+}
+
+RunReport training_page(const RunFolder& folder, const Json& config,
+                        const std::string& command) {
+  const bool finished = folder.is_finished();
+  const std::vector<LossCurve> curves =
+      finished ? read_metrics(folder.metrics_file()) : read_checkpoints(folder);
+  RunReport result;
+  result.state = state_of(finished, curves);
+  report::Page page;
+  page.title = "Run " + name_of(folder);
+  page.lead =
+      "radir " + command + source_of(config) + ": " + result.state + ".";
+  page.sections.push_back(loss_section(curves));
+  if (finished) {
+    page.sections.push_back(
+        model_section(inspect(io::read_model(folder.model_file()))));
+  } else {
+    result.missing =
+        "the model and its figures are there once the run is finished; the "
+        "curve ends at the last checkpoint";
+    page.sections.front().blocks.push_back(
+        report::Paragraph{"Not finished: " + result.missing +
+                          ". If it was stopped, go on with: radir " + command +
+                          " --resume " + folder.path()});
+  }
+  page.sections.push_back(settings_section(config));
+  page.footer = std::string("radir ") + version() + ", run of radir " +
+                text_of(config.value("program", Json("?"))) + ".";
+  result.page = report::to_html(page);
+  return result;
+}
+
+/// The page a compression gave when it ended, from what its model says.
+RunReport compression_page(const RunFolder& folder, const Json& config) {
+  const io::SavedModel model = io::read_model(folder.model_file());
+  const std::string source = files::JsonObject(config, folder.config_file())
+                                 .object("data")
+                                 .text("source");
+  RunReport result;
+  try {
+    result.page =
+        compress_report(compress_settings_from_json(model.training), source,
+                        compress_result_from_json(model.metrics));
+  } catch (const IoError& error) {
+    detail::throw_error<IoError>(folder.model_file(), ": ", error.what());
+  }
+  result.state = "finished";
+  result.missing =
+      "the loss of each epoch is not kept by a compression that is finished";
+  return result;
+}
+
+}  // namespace
+
+RunReport report_run(const std::string& path) {
+  const RunFolder folder = RunFolder::look_at(path);
+  const Json config = Json::parse(folder.config());
+  const std::string command = command_of(folder, config);
+  RADIR_CHECK(command == "train" || command == "compress", ArgumentError,
+              folder.path(), ": holds a benchmark, which has no page; \"radir ",
+              command, " --resume ", folder.path(),
+              "\" goes on with it and prints its table");
+  if (command == "compress" && folder.is_finished()) {
+    return compression_page(folder, config);
+  }
+  return training_page(folder, config, command);
+}
+
+}  // namespace radir::workflows

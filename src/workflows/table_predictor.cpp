@@ -1,0 +1,311 @@
+#include "radir/workflows/table_predictor.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "radir/core/error.h"
+#include "radir/math/predictive.h"
+#include "radir/train/evaluation.h"
+#include "radir/train/model.h"
+#include "radir/train/predictor.h"
+
+namespace radir::workflows {
+namespace {
+
+/// Rows whose outputs under all draws are in memory at a time.
+constexpr std::int64_t kRowsAtOnce = 1024;
+/// Rows one task of the pool turns into distributions.
+constexpr std::int64_t kRowsPerTask = 16;
+
+constexpr std::array<int, 4> kLevels = {50, 80, 90, 95};  // per cent
+constexpr std::size_t kCalibrationQuantiles = 19;         // 0.05 ... 0.95
+constexpr double kHalfLogTwoPi = 0.91893853320467274178;
+
+double calibration_quantile(std::size_t i) {
+  return 0.05 * static_cast<double>(i + 1);
+}
+
+std::string level_key(const char* name, int level) {
+  return std::string(name) + "_" + std::to_string(level);
+}
+
+}  // namespace
+
+class TabularPredictor::Impl {
+ public:
+  Impl(const TabularModel& model, std::int64_t samples, std::uint64_t seed,
+       ThreadPool* pool)
+      : encoder_(model.encoder),
+        model_(model.spec),
+        samples_(samples),
+        pool_(pool) {
+    for (const std::vector<float>& parameters : model.networks) {
+      networks_.emplace_back(model_, parameters, samples, seed, pool);
+      precisions_.push_back(train::precision_of(model_, parameters));
+    }
+    outputs_.resize(networks_.size());
+  }
+
+  const data::TableEncoder& encoder() const { return encoder_; }
+
+  template <typename Visit>
+  void regression(const data::EncodedRows& rows, const Visit& visit) {
+    for_each(rows, [&](std::int64_t row, std::int64_t in_piece,
+                       std::int64_t piece) {
+      std::vector<likelihood::MixtureComponent> components;
+      components.reserve(networks_.size() * static_cast<std::size_t>(samples_));
+      for (std::size_t k = 0; k < networks_.size(); ++k) {
+        for (std::int64_t s = 0; s < samples_; ++s) {
+          components.push_back(component(k, output(k, s, in_piece, piece)));
+        }
+      }
+      visit(row, likelihood::PredictiveMixture(std::move(components)));
+    });
+  }
+
+  template <typename Visit>
+  void classification(const data::EncodedRows& rows, const Visit& visit) {
+    const std::int64_t classes = model_.output_size();
+    for_each(rows, [&](std::int64_t row, std::int64_t in_piece,
+                       std::int64_t piece) {
+      std::vector<likelihood::ClassPrediction> of_networks;
+      for (std::size_t k = 0; k < networks_.size(); ++k) {
+        of_networks.push_back(likelihood::predict_class(
+            output(k, 0, in_piece, piece), samples_, classes, piece * classes));
+      }
+      visit(row, likelihood::mixture_of(of_networks));
+    });
+  }
+
+  double published_estimator(const data::EncodedRows& rows) {
+    RADIR_CHECK(
+        model_.spec().likelihood.kind == train::Likelihood::Kind::Gaussian,
+        ArgumentError, "published_estimator: is defined for the Gaussian ",
+        "likelihood alone");
+    const double scale = encoder_.target().scale;
+    const double tau = precisions_.front().shape / precisions_.front().rate;
+    std::vector<math::detail::LogSumExp<double>> sums(
+        static_cast<std::size_t>(samples_));
+    for (std::int64_t begin = 0; begin < rows.count; begin += kRowsAtOnce) {
+      const std::int64_t piece = run(rows, begin);
+      for (std::int64_t s = 0; s < samples_; ++s) {
+        for (std::int64_t i = 0; i < piece; ++i) {
+          const double target = static_cast<double>(
+              rows.targets[static_cast<std::size_t>(begin + i)]);
+          const double residual =
+              scale * (target - static_cast<double>(*output(0, s, i, piece)));
+          sums[static_cast<std::size_t>(s)].add(-tau / 2 * residual * residual);
+        }
+      }
+    }
+    const double samples = static_cast<double>(samples_);
+    double mean = 0;
+    for (const auto& sum : sums) mean += sum.value() / samples;
+    return mean - std::log(samples) - kHalfLogTwoPi + std::log(tau) / 2;
+  }
+
+ private:
+  /// Outputs of a piece of rows from `begin` on; returns its length.
+  std::int64_t run(const data::EncodedRows& rows, std::int64_t begin) {
+    const std::int64_t piece = std::min(kRowsAtOnce, rows.count - begin);
+    for (std::size_t k = 0; k < networks_.size(); ++k) {
+      outputs_[k].resize(
+          static_cast<std::size_t>(samples_ * piece * model_.output_size()));
+      networks_[k].run(rows.inputs.data() + begin * model_.input_size(), piece,
+                       outputs_[k].data());
+    }
+    return piece;
+  }
+
+  /// Calls visit(row, row in piece, rows in piece).
+  template <typename Visit>
+  void for_each(const data::EncodedRows& rows, const Visit& visit) {
+    for (std::int64_t begin = 0; begin < rows.count; begin += kRowsAtOnce) {
+      const std::int64_t piece = run(rows, begin);
+      const auto task = [&](std::int64_t t) {
+        const std::int64_t end = std::min(piece, (t + 1) * kRowsPerTask);
+        for (std::int64_t i = t * kRowsPerTask; i < end; ++i) {
+          visit(begin + i, i, piece);
+        }
+      };
+      const std::int64_t tasks = (piece + kRowsPerTask - 1) / kRowsPerTask;
+      if (pool_ != nullptr) {
+        pool_->run(tasks, task);
+      } else {
+        for (std::int64_t t = 0; t < tasks; ++t) task(t);
+      }
+    }
+  }
+
+  const float* output(std::size_t network, std::int64_t sample,
+                      std::int64_t row, std::int64_t piece) const {
+    return outputs_[network].data() +
+           (sample * piece + row) * model_.output_size();
+  }
+
+  likelihood::MixtureComponent component(std::size_t network,
+                                         const float* output) const {
+    const data::ColumnCode& target = encoder_.target();
+    likelihood::MixtureComponent result;
+    result.location =
+        target.mean + target.scale * static_cast<double>(output[0]);
+    if (model_.spec().likelihood.kind ==
+        train::Likelihood::Kind::PredictedNoise) {
+      result.scale =
+          target.scale * std::exp(static_cast<double>(output[1]) / 2);
+    } else {
+      const train::Precision& precision = precisions_[network];
+      result.scale = target.scale * std::sqrt(precision.rate / precision.shape);
+      result.degrees_of_freedom = 2 * precision.shape;
+    }
+    return result;
+  }
+
+  data::TableEncoder encoder_;
+  train::Model model_;
+  std::int64_t samples_;
+  ThreadPool* pool_;
+  std::vector<train::Predictor<float>> networks_;
+  std::vector<train::Precision> precisions_;
+  std::vector<std::vector<float>> outputs_;  // per network, of one piece
+};
+
+TabularPredictor::TabularPredictor(const TabularModel& model,
+                                   std::int64_t samples, std::uint64_t seed,
+                                   ThreadPool* pool)
+    : impl_(std::make_unique<Impl>(model, samples, seed, pool)) {}
+TabularPredictor::~TabularPredictor() = default;
+TabularPredictor::TabularPredictor(TabularPredictor&&) noexcept = default;
+TabularPredictor& TabularPredictor::operator=(TabularPredictor&&) noexcept =
+    default;
+
+const data::TableEncoder& TabularPredictor::encoder() const {
+  return impl_->encoder();
+}
+
+void TabularPredictor::regression(
+    const data::EncodedRows& rows,
+    const std::function<void(std::int64_t,
+                             const likelihood::PredictiveMixture&)>& visit) {
+  RADIR_CHECK(!encoder().is_classification(), ArgumentError,
+              "regression: the model predicts classes");
+  impl_->regression(rows, visit);
+}
+
+void TabularPredictor::classification(
+    const data::EncodedRows& rows,
+    const std::function<void(std::int64_t, const likelihood::ClassPrediction&)>&
+        visit) {
+  RADIR_CHECK(encoder().is_classification(), ArgumentError,
+              "classification: the model predicts a number");
+  impl_->classification(rows, visit);
+}
+
+double TabularPredictor::published_estimator(const data::EncodedRows& rows) {
+  return impl_->published_estimator(rows);
+}
+
+TabularScores::TabularScores(const data::TableEncoder& encoder)
+    : encoder_(encoder), below_(kCalibrationQuantiles) {}
+
+void TabularScores::add(TabularPredictor& predictor,
+                        const data::EncodedRows& rows) {
+  if (encoder_.is_classification()) {
+    add_classes(predictor, rows);
+  } else {
+    add_regression(predictor, rows);
+  }
+  count_ += rows.count;
+}
+
+void TabularScores::add_regression(TabularPredictor& predictor,
+                                   const data::EncodedRows& rows) {
+  struct RowScore {
+    double log_density, residual, crps, probability;
+    std::array<double, kLevels.size()> widths;
+  };
+  std::vector<RowScore> scores(static_cast<std::size_t>(rows.count));
+  const data::ColumnCode& code = encoder_.target();
+  predictor.regression(
+      rows, [&](std::int64_t row, const likelihood::PredictiveMixture& p) {
+        const auto at = static_cast<std::size_t>(row);
+        const double target =
+            code.mean + code.scale * static_cast<double>(rows.targets[at]);
+        RowScore& score = scores[at];
+        score = {p.log_density(target),
+                 target - p.mean(),
+                 p.crps(target),
+                 p.cdf(target),
+                 {}};
+        for (std::size_t l = 0; l < kLevels.size(); ++l) {
+          const double tail = (1 - kLevels[l] / 100.0) / 2;
+          score.widths[l] = p.quantile(1 - tail) - p.quantile(tail);
+        }
+      });
+  for (const RowScore& score : scores) {
+    sums_["log_likelihood"] += score.log_density;
+    sums_["squares"] += score.residual * score.residual;
+    sums_["mae"] += std::abs(score.residual);
+    sums_["crps"] += score.crps;
+    for (std::size_t l = 0; l < kLevels.size(); ++l) {
+      const double tail = (1 - kLevels[l] / 100.0) / 2;
+      const bool inside =
+          score.probability >= tail && score.probability <= 1 - tail;
+      sums_[level_key("coverage", kLevels[l])] += inside ? 1 : 0;
+      sums_[level_key("width", kLevels[l])] += score.widths[l];
+    }
+    for (std::size_t i = 0; i < below_.size(); ++i) {
+      if (score.probability <= calibration_quantile(i)) ++below_[i];
+    }
+  }
+}
+
+void TabularScores::add_classes(TabularPredictor& predictor,
+                                const data::EncodedRows& rows) {
+  std::vector<likelihood::ClassPrediction> predictions(
+      static_cast<std::size_t>(rows.count));
+  predictor.classification(
+      rows, [&](std::int64_t row, const likelihood::ClassPrediction& p) {
+        predictions[static_cast<std::size_t>(row)] = p;
+      });
+  for (std::size_t row = 0; row < predictions.size(); ++row) {
+    classes_.add(predictions[row], rows.labels[row]);
+  }
+}
+
+std::vector<std::pair<std::string, double>> TabularScores::metrics() const {
+  RADIR_CHECK(count_ > 0, ArgumentError,
+              "there are no rows to evaluate the model on");
+  return encoder_.is_classification() ? classes_.metrics()
+                                      : regression_metrics();
+}
+
+std::vector<std::pair<std::string, double>> TabularScores::regression_metrics()
+    const {
+  const double count = static_cast<double>(count_);
+  const auto mean = [&](const std::string& key) {
+    return sums_.at(key) / count;
+  };
+  std::vector<std::pair<std::string, double>> result = {
+      {"log_likelihood", mean("log_likelihood")},
+      {"rmse", std::sqrt(mean("squares"))},
+      {"mae", mean("mae")},
+      {"crps", mean("crps")}};
+  for (const char* name : {"coverage", "width"}) {
+    for (int level : kLevels) {
+      const std::string key = level_key(name, level);
+      result.emplace_back(key, mean(key));
+    }
+  }
+  double error = 0;
+  for (std::size_t i = 0; i < below_.size(); ++i) {
+    error += std::abs(static_cast<double>(below_[i]) / count -
+                      calibration_quantile(i));
+  }
+  result.emplace_back("calibration_error",
+                      error / static_cast<double>(below_.size()));
+  return result;
+}
+
+}  // namespace radir::workflows

@@ -1,0 +1,183 @@
+#include "radir/data/table_encoder.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "radir/core/error.h"
+#include "radir/files/byte_source.h"
+#include "support/expect_error.h"
+
+namespace radir::data {
+namespace {
+
+using ::radir::testing::expect_error;
+
+Table table(std::string_view text) {
+  return read_table(files::memory_byte_source("t.csv", text));
+}
+
+constexpr const char* kHouses =
+    "area,town,floors,price\n"
+    "50,bonn,1,100\n"
+    "100,ulm,1,300\n"
+    "150,bonn,1,200\n"
+    "100,hof,1,200\n";
+
+TEST(TableEncoder, StandardisesNumbersAndSpreadsCategories) {
+  const Table houses = table(kHouses);
+  const TableEncoder encoder = TableEncoder::fit(houses, "price");
+  ASSERT_EQ(encoder.inputs().size(), 2u);  // floors is constant
+  EXPECT_EQ(encoder.input_size(), 1 + 3);
+  ASSERT_EQ(encoder.notes().size(), 1u);
+  EXPECT_NE(encoder.notes()[0].find("\"floors\""), std::string::npos);
+  EXPECT_FALSE(encoder.is_classification());
+  EXPECT_DOUBLE_EQ(encoder.target().mean, 200);
+  EXPECT_DOUBLE_EQ(encoder.target().scale, std::sqrt(5000.0));
+
+  const EncodedRows rows = encoder.encode(houses, true);
+  const float wide = std::sqrt(2.0f);
+  // Columns: area, then bonn, hof, ulm.
+  const std::vector<float> expected = {-wide, 1, 0, 0, 0, 0, 0, 1,
+                                       wide,  1, 0, 0, 0, 0, 1, 0};
+  ASSERT_EQ(rows.inputs.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_FLOAT_EQ(rows.inputs[i], expected[i]) << i;
+  }
+  EXPECT_FLOAT_EQ(rows.targets[0], -wide);
+  EXPECT_FLOAT_EQ(rows.targets[3], 0);
+}
+
+TEST(TableEncoder, LearnsFromTheGivenRowsAlone) {
+  const Table houses = table(kHouses);
+  const TableEncoder encoder =
+      TableEncoder::fit(houses, "price", MissingValues::Refuse, {0, 2});
+  EXPECT_DOUBLE_EQ(encoder.inputs()[0].mean, 100);
+  EXPECT_DOUBLE_EQ(encoder.inputs()[0].scale, 50);
+  EXPECT_EQ(encoder.inputs().size(), 1u);  // town is constant there
+  EXPECT_DOUBLE_EQ(encoder.target().mean, 150);
+}
+
+TEST(TableEncoder, ACategoricalTargetMeansClasses) {
+  const Table houses = table(kHouses);
+  const TableEncoder encoder = TableEncoder::fit(houses, "town");
+  EXPECT_TRUE(encoder.is_classification());
+  EXPECT_EQ(encoder.target().categories,
+            (std::vector<std::string>{"bonn", "hof", "ulm"}));
+  EXPECT_EQ(encoder.encode(houses, true).labels,
+            (std::vector<std::int64_t>{0, 2, 0, 1}));
+}
+
+constexpr const char* kHoles =
+    "a,b,c,y\n1,2,u,1\n3,,u,2\n5,6,,3\n,4,v,4\n7,8,v,\n9,1,v,6\n";
+
+TEST(TableEncoder, MissingValuesAreRefusedFilledOrDropped) {
+  const Table holes = table(kHoles);
+  expect_error<IoError>([&] { TableEncoder::fit(holes, "y"); },
+                        "t.csv: row 2, column \"b\": the value is missing");
+
+  const auto drop = TableEncoder::fit(holes, "y", MissingValues::Drop);
+  EXPECT_EQ(drop.encode(holes, true).table_rows,
+            (std::vector<std::int64_t>{0, 5}));
+  EXPECT_EQ(drop.encode(holes, false).table_rows,
+            (std::vector<std::int64_t>{0, 4, 5}));
+  EXPECT_NE(drop.notes()[0].find("4 of 6 rows"), std::string::npos);
+
+  const auto mean = TableEncoder::fit(holes, "y", MissingValues::Mean);
+  const EncodedRows rows = mean.encode(holes, true);
+  EXPECT_EQ(rows.table_rows, (std::vector<std::int64_t>{0, 1, 2, 3, 5}));
+  EXPECT_DOUBLE_EQ(mean.inputs()[0].mean, (1 + 3 + 5 + 9) / 4.0);
+  EXPECT_EQ(rows.inputs[4 + 1], 0);      // b of the second row
+  EXPECT_EQ(rows.inputs[2 * 4 + 2], 0);  // c of the third: neither u
+  EXPECT_EQ(rows.inputs[2 * 4 + 3], 0);  // nor v
+}
+
+TEST(TableEncoder, ExplainsWhatCannotBeLearnt) {
+  const Table houses = table(kHouses);
+  expect_error<ArgumentError>([&] { TableEncoder::fit(houses, "prize"); },
+                              "did you mean \"price\"");
+  expect_error<IoError>([&] { TableEncoder::fit(houses, "floors"); },
+                        "same value in every row");
+  const Table empty = table("a,b\n1,\n2,\n,3\n,4\n");
+  expect_error<IoError>(
+      [&] { TableEncoder::fit(empty, "a", MissingValues::Drop); },
+      "every row lacks a value");
+  const Table flat = table("a,b\n1,5\n1,6\n1,7\n");
+  expect_error<IoError>([&] { TableEncoder::fit(flat, "b"); },
+                        "no column but the target varies");
+  const Table huge = table("a,b\n1e200,5\n-1e200,6\n1,7\n");
+  expect_error<IoError>([&] { TableEncoder::fit(huge, "b"); },
+                        "column \"a\": has numbers too large");
+}
+
+TEST(TableEncoder, ExplainsOtherTables) {
+  const TableEncoder encoder = TableEncoder::fit(table(kHouses), "price");
+  const Table other = table("area,town\n50,bonn\n70,bon\n");
+  expect_error<IoError>([&] { encoder.encode(other, false, 100); },
+                        "row 102, column \"town\": the category \"bon\" was "
+                        "not in the training data, which had 3 others; did "
+                        "you mean \"bonn\"?");
+  EXPECT_EQ(encoder.check_columns("t", {"x", "town", "area", "price"}, false),
+            (std::vector<std::string>{"x"}));
+  expect_error<IoError>(
+      [&] {
+        encoder.check_columns("t", {"town", "areas"}, false);
+      },
+      "the column \"area\" that the model needs is missing; did you mean");
+  expect_error<IoError>(
+      [&] {
+        encoder.check_columns("t", {"town", "area"}, true);
+      },
+      "\"price\"");
+}
+
+TEST(TableEncoder, SurvivesJson) {
+  const Table houses = table(kHouses);
+  const TableEncoder encoder =
+      TableEncoder::fit(houses, "price", MissingValues::Mean);
+  const TableEncoder copy = TableEncoder::from_json(encoder.to_json());
+  EXPECT_EQ(copy.to_json(), encoder.to_json());
+  EXPECT_EQ(copy.encode(houses, true).inputs,
+            encoder.encode(houses, true).inputs);
+}
+
+TEST(TableEncoder, IsReadStrictly) {
+  const auto refused = [](const std::string& inputs, const std::string& part) {
+    expect_error<IoError>(
+        [&] {
+          TableEncoder::from_json(
+              R"({"kind":"table","missing":"mean","inputs":[)" + inputs +
+              R"(],"target":{"name":"y","type":"numeric","mean":0,)"
+              R"("scale":1}})");
+        },
+        part);
+  };
+  const std::string a = R"({"name":"a","type":"numeric","mean":0,"scale":1})";
+  const std::string y = R"({"name":"y","type":"numeric","mean":0,"scale":1})";
+  refused("3", "preprocessing.inputs[0] is not an object, but 3");
+  refused(R"({"name":"a","type":"numeric","mean":0,"scale":0})",
+          "preprocessing.inputs[0]: the scale must be above 0, but is 0");
+  refused(R"({"name":"a","type":"text"})", "\"text\", which this program");
+  refused(R"({"name":"a","type":"categorical","categories":["x"]})",
+          "at least two categories, but there are 1");
+  refused(R"({"name":"a","type":"categorical","categories":["x",1]})",
+          "\"categories\" must be a list of texts");
+  refused(R"({"name":"a","type":"categorical","categories":["x","x"]})",
+          "the category \"x\" stands twice");
+  refused(a + "," + a, "the column \"a\" stands twice");
+  refused(a + "," + y, "the column \"y\" stands twice");
+  for (const char* text : {"{}", "nonsense", "[]", R"({"kind":3})"}) {
+    expect_error<IoError>(
+        [&] { TableEncoder::from_json(text); },
+        "preprocessing: the model was not trained on a table");
+  }
+  expect_error<IoError>(
+      [] {
+        TableEncoder::from_json(
+            R"({"kind":"table","missing":"pray","inputs":[],"target":{}})");
+      },
+      "\"pray\", which this program does not know");
+}
+
+}  // namespace
+}  // namespace radir::data

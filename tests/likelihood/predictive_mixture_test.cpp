@@ -1,0 +1,153 @@
+#include "radir/likelihood/predictive_mixture.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "radir/core/error.h"
+#include "support/expect_error.h"
+
+namespace radir::likelihood {
+namespace {
+
+using ::radir::testing::expect_error;
+
+PredictiveMixture mixture() {
+  return PredictiveMixture({{0, 1}, {3, 0.5}, {-1, 2, 12}, {0.2, 1, 40}});
+}
+
+/// Integral of f over [-100, 100] by Simpson's rule.
+template <typename F>
+double integral(F f) {
+  constexpr int kIntervals = 40000;
+  constexpr double kWidth = 200.0 / kIntervals;
+  double sum = 0;
+  for (int i = 0; i <= kIntervals; ++i) {
+    const int weight = i == 0 || i == kIntervals ? 1 : i % 2 == 0 ? 2 : 4;
+    sum += weight * f(-100 + i * kWidth);
+  }
+  return sum * kWidth / 3;
+}
+
+TEST(PredictiveMixture, MomentsAreThoseOfItsDensity) {
+  const PredictiveMixture p = mixture();
+  const auto density = [&](double x) { return std::exp(p.log_density(x)); };
+  EXPECT_NEAR(integral(density), 1, 1e-9);
+  const double mean = integral([&](double x) { return x * density(x); });
+  const double variance =
+      integral([&](double x) { return (x - mean) * (x - mean) * density(x); });
+  EXPECT_NEAR(p.mean(), mean, 1e-9);
+  EXPECT_NEAR(p.standard_deviation(), std::sqrt(variance), 1e-8);
+  EXPECT_NEAR(p.epistemic_deviation() * p.epistemic_deviation() +
+                  p.aleatoric_deviation() * p.aleatoric_deviation(),
+              variance, 1e-8);
+}
+
+TEST(PredictiveMixture, DistributionFunctionIsTheIntegralOfTheDensity) {
+  const PredictiveMixture p = mixture();
+  for (double x : {-6.0, -3.0, -1.0, 0.0, 0.5, 2.0, 3.5, 6.0}) {
+    const double expected = integral(
+        [&](double t) { return t <= x ? std::exp(p.log_density(t)) : 0.0; });
+    // The integrand's step costs half an interval times the density: 1e-3.
+    EXPECT_NEAR(p.cdf(x), expected, 1.5e-3) << x;
+  }
+}
+
+TEST(PredictiveMixture, StudentsDistributionIsAsCloseAsStated) {
+  // Exact quantiles of Student's t from tables to ten digits.
+  struct Row {
+    double degrees, value, probability, error;
+  };
+  const Row rows[] = {
+      {5, 2.0150483733, 0.95, 1e-3},    {5, 4.0321429836, 0.995, 1e-3},
+      {12, 1.7822875556, 0.95, 1.3e-4}, {12, 3.0545395894, 0.995, 1.3e-4},
+      {40, 1.6838510133, 0.95, 1e-5},   {40, 2.7044592674, 0.995, 1e-5}};
+  for (const Row& row : rows) {
+    const PredictiveMixture p({{0, 1, row.degrees}});
+    EXPECT_NEAR(p.cdf(row.value), row.probability, row.error) << row.degrees;
+    EXPECT_NEAR(p.cdf(-row.value), 1 - row.probability, row.error);
+  }
+}
+
+TEST(PredictiveMixture, QuantilesInvertTheDistributionFunction) {
+  const PredictiveMixture p = mixture();
+  for (double probability : {1e-6, 0.05, 0.5, 0.7, 0.95, 0.999}) {
+    EXPECT_NEAR(p.cdf(p.quantile(probability)), probability, 1e-9);
+  }
+  expect_error<DomainError>([&] { p.quantile(0); }, "between 0 and 1");
+  expect_error<DomainError>([&] { p.quantile(1); }, "between 0 and 1");
+}
+
+TEST(PredictiveMixture, CrpsOfANormalLawIsTheKnownOne) {
+  // Equal components are one normal law; sigma (z (2 Phi(z) - 1) + 2 phi(z)
+  // - 1/sqrt(pi)) (Gneiting and Raftery 2007, eq. 21).
+  const double z = 0.7, sigma = 2;
+  const double phi = std::exp(-z * z / 2) / std::sqrt(2 * M_PI);
+  const double cdf = std::erfc(-z / std::sqrt(2.0)) / 2;
+  const double expected =
+      sigma * (z * (2 * cdf - 1) + 2 * phi - 1 / std::sqrt(M_PI));
+  for (std::size_t count : {2, 10, 200}) {
+    const PredictiveMixture p(
+        std::vector<MixtureComponent>(count, {1.0, sigma}));
+    EXPECT_NEAR(p.crps(1 + z * sigma), expected, 1e-12) << count;
+  }
+}
+
+TEST(PredictiveMixture, CrpsIsTheIntegralOfTheSquaredDifference) {
+  const PredictiveMixture p({{0, 1}, {3, 0.5}});
+  const double value = 0.8;
+  const double distance = integral([&](double x) {
+    return std::abs(x - value) * std::exp(p.log_density(x));
+  });
+  const double whole = integral([&](double x) {
+    const double difference = p.cdf(x) - (x >= value ? 1 : 0);
+    return difference * difference;
+  });
+  // The integral is E|X - value| - E|X - X'|/2 with X and X' from the same
+  // component half of the time; ours are always from different ones.
+  const double same = (1 + 0.5) / 2 * 2 / std::sqrt(M_PI);
+  const double different = 4 * (distance - whole) - same;
+  EXPECT_NEAR(p.crps(value), distance - different / 2, 5e-3);
+}
+
+TEST(PredictiveMixture, RefusesWhatIsNoDistribution) {
+  expect_error<ArgumentError>(
+      [] { PredictiveMixture(std::vector<MixtureComponent>()); },
+      "at least one");
+  expect_error<ArgumentError>([] { PredictiveMixture({{0, 0}}); }, "above 0");
+  expect_error<ArgumentError>(
+      [] {
+        PredictiveMixture({{0, 1, 2}});
+      },
+      "more than 2 degrees");
+}
+
+TEST(ClassPrediction, TellsDisagreementFromDoubt) {
+  // Two draws sure of different classes: all of the entropy is epistemic.
+  const float disagree[] = {50, 0, 0, 50};
+  const ClassPrediction a = predict_class(disagree, 2, 2, 2);
+  EXPECT_NEAR(a.entropy, std::log(2.0), 1e-12);
+  EXPECT_NEAR(a.mutual_information, std::log(2.0), 1e-12);
+  // Two draws both in doubt: none of it is.
+  const float doubt[] = {0, 0, 0, 0};
+  const ClassPrediction b = predict_class(doubt, 2, 2, 2);
+  EXPECT_NEAR(b.entropy, std::log(2.0), 1e-12);
+  EXPECT_NEAR(b.mutual_information, 0, 1e-12);
+
+  const float likely[] = {0, std::log(3.0f)};
+  const ClassPrediction c = predict_class(likely, 1, 2, 2);
+  EXPECT_NEAR(c.probabilities[1], 0.75, 1e-7);
+  EXPECT_EQ(c.most_likely(), 1);
+}
+
+TEST(ClassPrediction, AMixtureAverages) {
+  const float first[] = {50, 0}, second[] = {0, 50};
+  const ClassPrediction p = mixture_of(
+      {predict_class(first, 1, 2, 2), predict_class(second, 1, 2, 2)});
+  EXPECT_NEAR(p.probabilities[0], 0.5, 1e-12);
+  EXPECT_NEAR(p.mutual_information, std::log(2.0), 1e-12);
+  expect_error<ArgumentError>([] { mixture_of({}); }, "at least one");
+}
+
+}  // namespace
+}  // namespace radir::likelihood

@@ -1,0 +1,114 @@
+#include "radir/workflows/export.h"
+
+#include <gtest/gtest.h>
+
+#include "radir/core/error.h"
+#include "radir/io/model_file.h"
+#include "radir/io/onnx.h"
+#include "radir/network/plain_network.h"
+#include "radir/network/spec.h"
+#include "radir/train/compiled_step.h"
+#include "radir/train/model.h"
+#include "radir/train/point_network.h"
+#include "support/expect_error.h"
+#include "support/temporary_folder.h"
+
+namespace radir::workflows {
+namespace {
+
+using kernels::PointWeight;
+using ::radir::testing::expect_error;
+using ::radir::testing::TemporaryFolder;
+using train::Likelihood;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class Export : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!io::has_onnx()) GTEST_SKIP() << "built without ONNX";
+    saved_.spec.network = network::multilayer_perceptron(3, {4}, 2);
+    const train::Model model(saved_.spec);
+    for (std::uint64_t seed : {1, 2}) {
+      saved_.networks.push_back(
+          train::initial_state<float>(model, seed, 10).parameters);
+    }
+  }
+
+  ExportSummary write(const ExportOptions& options = {}) {
+    io::write_model(folder_ / "model.safetensors", saved_);
+    return export_onnx(folder_.path(), onnx_, options);
+  }
+
+  /// The weights of the first layer, exported and as they should be.
+  void expect_weights(std::size_t network, PointWeight weights) {
+    write({static_cast<std::int64_t>(network + 1), weights});
+    const auto expected = train::point_network(
+        train::Model(saved_.spec), saved_.networks[network], weights);
+    EXPECT_EQ(io::read_onnx(onnx_).layers[0].weight, expected.layers[0].weight);
+  }
+
+  TemporaryFolder folder_;
+  std::string onnx_ = folder_ / "n.onnx";
+  io::SavedModel saved_;
+};
+
+TEST_F(Export, WritesTheNetworkThatIsAskedFor) {
+  const ExportSummary summary = write();
+  EXPECT_EQ(summary.input, "3");
+  EXPECT_EQ(summary.outputs, 2);
+  EXPECT_EQ(summary.parameters, 4 * 4 + 2 * 5);
+  EXPECT_EQ(summary.networks, 2);
+  expect_weights(0, PointWeight::Mean);
+  expect_weights(1, PointWeight::Mean);
+  expect_weights(1, PointWeight::Median);
+  expect_weights(1, PointWeight::Mode);
+  for (std::int64_t network : {0, 3}) {
+    expect_error<ArgumentError>([&] { write({network}); },
+                                "has 2 networks, so the one to export must be "
+                                "from 1 to 2");
+  }
+}
+
+TEST_F(Export, TheFileSaysWhatGoesInAndWhatComesOut) {
+  const auto notes = [&](Likelihood::Kind kind, const std::string& data) {
+    saved_.spec.likelihood.kind = kind;
+    const train::Model model(saved_.spec);
+    saved_.networks = {train::initial_state<float>(model, 1, 10).parameters};
+    saved_.preprocessing = data;
+    write({1, PointWeight::Mode});
+    io::OnnxOptions options;
+    io::read_onnx(onnx_, &options);
+    EXPECT_EQ(options.metadata["preprocessing"], data);
+    EXPECT_EQ(options.metadata["weights"], "mode");
+    return options;
+  };
+  const auto table = notes(Likelihood::Kind::Gaussian, R"({"kind":"table"})");
+  EXPECT_TRUE(contains(table.input_note, "must be standardised"));
+  EXPECT_TRUE(contains(table.output_note, "mean of the standardised target"));
+  const auto noise =
+      notes(Likelihood::Kind::PredictedNoise, R"({"kind":"table"})");
+  EXPECT_TRUE(contains(noise.output_note, "mean, then log variance"));
+  const auto images =
+      notes(Likelihood::Kind::Categorical, R"({"kind":"images"})");
+  EXPECT_TRUE(contains(images.input_note, "divided by 255"));
+  EXPECT_TRUE(contains(images.output_note, "logits"));
+  const auto plain = notes(Likelihood::Kind::Gaussian, "{}");
+  EXPECT_TRUE(contains(plain.input_note, "as the network was trained on"));
+  EXPECT_EQ(plain.output_note, "mean of the target");
+}
+
+/// The tests of this layer have no module beside them.
+TEST_F(Export, SaysWhatTorchScriptNeeds) {
+  write();
+  expect_error<UnsupportedError>(
+      [&] { export_torchscript(folder_.path(), folder_ / "n.pt"); },
+      "radir_torchscript.so, which could not be loaded; build with "
+      "RADIR_WITH_TORCH=ON");
+  EXPECT_TRUE(testing::read_bytes(folder_ / "n.pt").empty());
+}
+
+}  // namespace
+}  // namespace radir::workflows

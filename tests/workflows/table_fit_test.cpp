@@ -1,0 +1,323 @@
+#include "radir/workflows/table_fit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "radir/core/error.h"
+#include "radir/data/builtin_data.h"
+#include "radir/data/table_source.h"
+#include "radir/files/byte_source.h"
+#include "radir/train/compiled_step.h"
+#include "radir/train/evaluation.h"
+#include "radir/train/predictor.h"
+#include "radir/workflows/table_predictor.h"
+#include "support/expect_error.h"
+#include "support/temporary_folder.h"
+
+namespace radir::workflows {
+namespace {
+
+using ::radir::testing::expect_error;
+using ::radir::testing::TemporaryFolder;
+using train::Likelihood;
+
+TabularSettings short_training() {
+  TabularSettings settings;
+  settings.hidden = {20};
+  settings.steps = 3000;
+  return settings;
+}
+
+/// The built-in table, and a network fitted to it.
+struct RobotArm {
+  data::Table train = data::make_robot_arm_table(600, 1);
+  data::Table test = data::make_robot_arm_table(300, 2);
+  data::TableEncoder encoder = data::TableEncoder::fit(train, "distance");
+  data::EncodedRows rows = encoder.encode(train, true);
+  data::EncodedRows test_rows = encoder.encode(test, true);
+};
+
+std::map<std::string, double> scores(const TabularModel& model,
+                                     const data::EncodedRows& rows,
+                                     ThreadPool* pool = nullptr) {
+  TabularPredictor predictor(model, 50, 3, pool);
+  TabularScores scores(model.encoder);
+  scores.add(predictor, rows);
+  const auto metrics = scores.metrics();
+  return {metrics.begin(), metrics.end()};
+}
+
+TEST(Tabular, LearnsAndKnowsHowWell) {
+  const RobotArm arm;
+  for (auto noise :
+       {Likelihood::Kind::Gaussian, Likelihood::Kind::PredictedNoise}) {
+    TabularSettings settings = short_training();
+    settings.noise = noise;
+    auto found =
+        scores(fit_tabular(arm.encoder, arm.rows, settings), arm.test_rows);
+    // The distances spread by 0.36 m; the noise is 0.03 m at most.
+    EXPECT_LT(found["rmse"], 0.08) << train::to_string(noise);
+    EXPECT_GT(found["log_likelihood"], 1.0);
+    EXPECT_GT(found["coverage_90"], 0.80);
+    EXPECT_LT(found["coverage_90"], 0.99);
+    EXPECT_LT(found["calibration_error"], 0.1);
+    EXPECT_LT(found["crps"], found["mae"]);
+    EXPECT_LT(found["width_50"], found["width_95"]);
+  }
+}
+
+TEST(Tabular, TheSameSeedGivesTheSameNetworksForAnyNumberOfThreads) {
+  const RobotArm arm;
+  TabularSettings settings = short_training();
+  settings.steps = 60;
+  settings.restarts = 3;
+  ThreadPool pool(3);
+  const TabularModel alone = fit_tabular(arm.encoder, arm.rows, settings);
+  const TabularModel shared =
+      fit_tabular(arm.encoder, arm.rows, settings, nullptr, &pool);
+  EXPECT_EQ(alone.networks, shared.networks);
+  EXPECT_NE(alone.networks[0], alone.networks[1]);
+  EXPECT_EQ(scores(alone, arm.test_rows), scores(alone, arm.test_rows, &pool));
+}
+
+TEST(Tabular, TheCallbackSeesEveryEpochOfEveryNetwork) {
+  const RobotArm arm;
+  TabularSettings settings = short_training();
+  settings.epochs = 4;
+  settings.restarts = 2;
+  std::vector<std::int64_t> epochs(2);
+  fit_tabular(arm.encoder, arm.rows, settings,
+              [&](std::int64_t restart, const train::EpochReport& report) {
+                epochs[static_cast<std::size_t>(restart)] = report.epoch;
+                return true;
+              });
+  EXPECT_EQ(epochs, (std::vector<std::int64_t>{4, 4}));
+}
+
+TEST(Tabular, ScoresAreThoseOfTheMixtureInOriginalUnits) {
+  const RobotArm arm;
+  for (auto noise :
+       {Likelihood::Kind::Gaussian, Likelihood::Kind::PredictedNoise}) {
+    TabularSettings settings = short_training();
+    settings.steps = 300;
+    settings.noise = noise;
+    const TabularModel fitted = fit_tabular(arm.encoder, arm.rows, settings);
+    const train::Model model(fitted.spec);
+    const double expected =
+        -train::predictive_nll(model, fitted.networks[0], arm.test_rows.view(),
+                               50, 3) -
+        std::log(arm.encoder.target().scale);
+    EXPECT_NEAR(scores(fitted, arm.test_rows)["log_likelihood"], expected,
+                1e-9);
+  }
+}
+
+TEST(Tabular, TheMixtureOfRestartsIsBetterThanItsMembersOnAverage) {
+  const RobotArm arm;
+  TabularSettings settings = short_training();
+  settings.restarts = 3;
+  const TabularModel all = fit_tabular(arm.encoder, arm.rows, settings);
+  double members = 0;
+  for (const auto& network : all.networks) {
+    TabularModel one = all;
+    one.networks = {network};
+    members += scores(one, arm.test_rows)["log_likelihood"] / 3;
+  }
+  // Jensen's inequality: it holds for every table.
+  EXPECT_GE(scores(all, arm.test_rows)["log_likelihood"], members);
+}
+
+TEST(Tabular, PredictsClasses) {
+  data::Table table = data::make_robot_arm_table(400, 1);
+  const data::TableEncoder encoder = data::TableEncoder::fit(table, "tool");
+  const data::EncodedRows rows = encoder.encode(table, true);
+  const TabularModel model = fit_tabular(encoder, rows, short_training());
+  auto found = scores(model, rows);
+  EXPECT_LT(found["error"], 0.6);  // guessing: 0.67
+  EXPECT_LT(found["nll"], std::log(3.0));
+  EXPECT_DOUBLE_EQ(found["nll"], -found["log_likelihood"]);
+  EXPECT_GT(found["brier"], 0);
+  EXPECT_LT(found["ece"], 0.3);
+  TabularPredictor predictor(model, 5, 1);
+  expect_error<ArgumentError>([&] { predictor.regression(rows, nullptr); },
+                              "predicts classes");
+}
+
+TEST(Tabular, PublishedEstimatorGrowsWithTheTestSetAsNoLogLikelihoodDoes) {
+  const RobotArm arm;
+  TabularSettings settings = short_training();
+  settings.steps = 300;
+  const TabularModel model = fit_tabular(arm.encoder, arm.rows, settings);
+  TabularPredictor predictor(model, 100, 1);
+  data::EncodedRows twice = arm.test_rows;
+  twice.inputs.insert(twice.inputs.end(), arm.test_rows.inputs.begin(),
+                      arm.test_rows.inputs.end());
+  twice.targets.insert(twice.targets.end(), arm.test_rows.targets.begin(),
+                       arm.test_rows.targets.end());
+  twice.count *= 2;
+  EXPECT_NEAR(predictor.published_estimator(twice) -
+                  predictor.published_estimator(arm.test_rows),
+              std::log(2.0), 1e-9);
+  auto once = scores(model, arm.test_rows);
+  auto doubled = scores(model, twice);
+  EXPECT_NEAR(once["log_likelihood"], doubled["log_likelihood"], 1e-9);
+
+  settings.noise = Likelihood::Kind::PredictedNoise;
+  TabularPredictor other(fit_tabular(arm.encoder, arm.rows, settings), 5, 1);
+  expect_error<ArgumentError>([&] { other.published_estimator(arm.test_rows); },
+                              "Gaussian");
+  expect_error<ArgumentError>(
+      [&] { other.classification(arm.test_rows, nullptr); }, "a number");
+}
+
+TEST(Tabular, TuningPrefersTheCandidateThatPredictsBetter) {
+  const RobotArm arm;
+  TabularSettings good = short_training();
+  TabularSettings bad = good;
+  bad.steps = 20;
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(arm.train.rows()));
+  std::iota(rows.begin(), rows.end(), 0);
+  int calls = 0;
+  const auto trials = compare_candidates(
+      arm.train, "distance", data::MissingValues::Refuse, rows, {bad, good},
+      nullptr, [&](const TabularTrial&) { ++calls; });
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(best_trial(trials).settings.steps, good.steps);
+
+  expect_error<ArgumentError>(
+      [&] {
+        compare_candidates(arm.train, "distance", data::MissingValues::Refuse,
+                           {1, 2, 3}, {good});
+      },
+      "at least 5 rows");
+  expect_error<ArgumentError>(
+      [&] {
+        compare_candidates(arm.train, "distance", data::MissingValues::Refuse,
+                           rows, {});
+      },
+      "no candidates");
+}
+
+TEST(Tabular, ACandidateWhoseTrainingFailsLoses) {
+  const RobotArm arm;
+  TabularSettings wild = short_training();
+  wild.steps = 200;
+  wild.learning_rate = 1e30;
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(arm.train.rows()));
+  std::iota(rows.begin(), rows.end(), 0);
+  const auto trials = compare_candidates(
+      arm.train, "distance", data::MissingValues::Refuse, rows, {wild});
+  EXPECT_EQ(trials[0].log_likelihood, -INFINITY);
+  expect_error<NumericalError>([&] { best_trial(trials); },
+                               "every candidate's training failed");
+}
+
+TEST(Tabular, CandidatesCoverBothNoiseModelsOfANumber) {
+  const TabularSettings base = short_training();
+  const auto numbers = tuning_candidates(base, false);
+  const auto classes = tuning_candidates(base, true);
+  EXPECT_EQ(numbers.size(), 2 * classes.size());
+  EXPECT_GT(classes.size(), 1u);
+}
+
+TEST(Tabular, RefusesSettingsThatMakeNoSense) {
+  const RobotArm arm;
+  const auto expect_refused = [&](TabularSettings settings, const char* part) {
+    expect_error<ArgumentError>(
+        [&] { fit_tabular(arm.encoder, arm.rows, settings); }, part);
+  };
+  TabularSettings settings;
+  settings.hidden = {5, 0};
+  expect_refused(settings, "at least one unit");
+  settings = {};
+  settings.restarts = 0;
+  expect_refused(settings, "from 1 to 1000");
+  settings = {};
+  settings.epochs = -1;
+  expect_refused(settings, "epochs");
+  settings = {};
+  settings.batch = 0;
+  expect_refused(settings, "batch");
+  settings = {};
+  settings.learning_rate = 0;
+  expect_refused(settings, "learning rate");
+  settings = {};
+  settings.direction_gap = 2;
+  expect_refused(settings, "direction_gap");
+  TabularScores none(arm.encoder);
+  expect_error<ArgumentError>([&] { none.metrics(); }, "no rows");
+}
+
+TEST(Tabular, EpochsMakeTheStepsAskedFor) {
+  TabularSettings settings;
+  settings.batch = 100;
+  settings.steps = 1000;
+  EXPECT_EQ(epochs_of(settings, 950), 100);
+  EXPECT_EQ(epochs_of(settings, 1000000), 1);
+  settings.epochs = 7;
+  EXPECT_EQ(epochs_of(settings, 950), 7);
+}
+
+TEST(Tabular, AModelFileThatIsNoTablesIsRefused) {
+  const TemporaryFolder folder;
+  const RobotArm arm;
+  io::SavedModel saved;
+  saved.spec = model_spec(short_training(), arm.encoder);
+  saved.networks = {
+      train::initial_state<float>(train::Model(saved.spec), 1, 9).parameters};
+  io::write_model(folder / "m", saved);
+  expect_error<IoError>([&] { read_tabular_model(folder / "m"); },
+                        "not trained on a table");
+  saved.preprocessing =
+      data::TableEncoder::fit(arm.train, "tool").to_json();  // other columns
+  io::write_model(folder / "m", saved);
+  expect_error<IoError>([&] { read_tabular_model(folder / "m"); },
+                        "does not fit its network");
+  saved.preprocessing = arm.encoder.to_json();
+  io::write_model(folder / "m", saved);
+  EXPECT_EQ(read_tabular_model(folder / "m").networks, saved.networks);
+}
+
+TEST(Tabular, SettingsAndDataLeaveTheirTrace) {
+  const RobotArm arm;
+  const auto json =
+      nlohmann::json::parse(to_json(short_training(), arm.rows.count));
+  EXPECT_EQ(json["epochs"], 500);
+  EXPECT_EQ(json["grouping"], "double");
+  data::EncodedRows other = arm.rows;
+  EXPECT_EQ(fingerprint(other), fingerprint(arm.rows));
+  other.targets[5] += 1;
+  EXPECT_NE(fingerprint(other), fingerprint(arm.rows));
+}
+
+TEST(TabularSource, PiecesMakeUpTheWholeTable) {
+  const TemporaryFolder folder;
+  std::string text = "a,unused,b,y\n";
+  constexpr std::int64_t kRows = 20000;  // several pieces
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    text += std::to_string(i) + ",x," + (i % 2 ? "u" : "v") + ",1\n";
+  }
+  const std::string path = folder.write("t.csv", text);
+  const data::Table head = data::read_table(
+      files::memory_byte_source("head", "a,b,y\n1,u,2\n2,v,3\n"));
+  const data::TableEncoder encoder = data::TableEncoder::fit(head, "y");
+  std::int64_t rows = 0;
+  int pieces = 0;
+  const auto extra = data::for_each_piece(
+      path, 0, encoder, false,
+      [&](const data::Table& piece, std::int64_t first) {
+        EXPECT_EQ(first, rows);
+        EXPECT_EQ(piece.column("a").number(0), static_cast<double>(first));
+        rows += piece.rows();
+        ++pieces;
+      });
+  EXPECT_EQ(rows, kRows);
+  EXPECT_GT(pieces, 1);
+  EXPECT_EQ(extra, (std::vector<std::string>{"unused"}));
+}
+
+}  // namespace
+}  // namespace radir::workflows

@@ -4,6 +4,7 @@
 // radir/math.h alone needs no other library.
 
 #include "radir/core/cpu.h"
+#include "radir/core/device.h"
 #include "radir/core/error.h"
 #include "radir/core/thread_pool.h"
 #include "radir/core/version.h"
@@ -17,5 +18,6 @@
 #include "radir/torch/distributions/distributions.h"
 #include "radir/torch/nn/nn.h"
 #include "radir/train/evaluation.h"
+#include "radir/train/method.h"
 #include "radir/train/predictor.h"
 #include "radir/train/trainer.h"

@@ -41,6 +41,15 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation,
       ->check(not_negative)
       ->type_name("N")
       ->capture_default_str();
+  command
+      ->add_option_function<std::string>(
+          "--device",
+          [&common](const std::string& name) {
+            common.device = parse_device(name);
+          },
+          "Device to compute on: cpu, cuda or auto")
+      ->type_name("NAME")
+      ->default_str("auto");
   command->add_flag("--json", common.json,
                     "Print one JSON document on standard output");
   command->callback([&invocation, action = std::move(action)] {

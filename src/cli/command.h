@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "radir/core/device.h"
 #include "radir/core/error.h"
 
 namespace radir::cli {
@@ -22,6 +23,7 @@ class ProblemsFound : public Error {
 struct CommonOptions {
   std::uint64_t seed = 0;
   int threads = 0;  ///< 0: all that are available
+  Device device = Device::Cpu;
   bool json = false;
 };
 

@@ -69,7 +69,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
 }
 
 void check_resume_options(const CLI::App& command) {
-  const std::set<std::string> allowed = {"--resume", "--threads", "--json",
+  const std::set<std::string> allowed = {"--resume",           "--threads",
+                                         "--device",           "--json",
                                          "--checkpoint-every", "--data-dir"};
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();

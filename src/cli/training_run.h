@@ -23,7 +23,7 @@ struct RunOptions {
 void add_run_options(CLI::App& command, RunOptions& options);
 
 /// With --resume everything else comes from the run: throws ArgumentError when
-/// the command line has another option but --threads, --json,
+/// the command line has another option but --threads, --device, --json,
 /// --checkpoint-every and --data-dir (the data may have moved).
 void check_resume_options(const CLI::App& command);
 

@@ -27,14 +27,14 @@ constexpr std::pair<const char*, double EpochReport::*> kColumns[] = {
     {"history.learning_rate", &EpochReport::learning_rate},
     {"history.seconds", &EpochReport::seconds}};
 
-/// The parameter-sized arrays.
-template <typename Progress>
-auto arrays_of(Progress& progress) {
-  return std::vector<std::pair<const char*, decltype(&progress.parameters)>>{
-      {"parameters", &progress.state.parameters},
-      {"first_moment", &progress.state.first_moment},
-      {"second_moment", &progress.state.second_moment},
-      {"selected_parameters", &progress.parameters}};
+constexpr const char* kParameters = "parameters";
+constexpr const char* kSelectedParameters = "selected_parameters";
+constexpr const char* kHistory = "history.";
+
+/// All other tensors are what the optimiser remembers, under its own names.
+bool is_optimizer_slot(const std::string& name) {
+  return name != kParameters && name != kSelectedParameters &&
+         name.rfind(kHistory, 0) != 0;
 }
 
 /// The history as tensors: columns of equal length, and the validations apart
@@ -184,9 +184,12 @@ TrainerProgress<T> read_checkpoint(const SafetensorsFile& file,
   progress.selected_epoch = json.integer("selected_epoch");
   progress.epoch_nll = json.number("epoch_nll");
   json.finish();
-  const std::int64_t size = file.tensor("parameters").count();
-  for (const auto& [name, values] : arrays_of(progress)) {
-    *values = file.values<T>(name, {size});
+  const std::vector<std::int64_t> shape = {file.tensor(kParameters).count()};
+  progress.state.parameters = file.values<T>(kParameters, shape);
+  progress.parameters = file.values<T>(kSelectedParameters, shape);
+  for (const auto& [name, tensor] : file.tensors()) {
+    if (!is_optimizer_slot(name)) continue;
+    progress.state.optimizer.slots[name] = file.values<T>(name, shape);
   }
   progress.history = read_history(file);
   return progress;
@@ -208,9 +211,14 @@ void write_checkpoint(const std::string& path,
   const HistoryColumns history(progress.history);
   SafetensorsWriter writer;
   writer.set_metadata(kCheckpointKey, json.dump());
-  for (const auto& [name, values] : arrays_of(progress)) {
-    writer.add(name, {static_cast<std::int64_t>(values->size())},
-               values->data());
+  const auto add = [&writer](const std::string& name,
+                             const std::vector<T>& values) {
+    writer.add(name, {static_cast<std::int64_t>(values.size())}, values.data());
+  };
+  add(kParameters, progress.state.parameters);
+  add(kSelectedParameters, progress.parameters);
+  for (const auto& [name, values] : progress.state.optimizer.slots) {
+    add(name, values);
   }
   history.add_to(writer);
   writer.write(path);

@@ -6,8 +6,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "radir/network/spec.h"
-
 // What the writer and the reader of ONNX files agree on.
 
 namespace radir::io {
@@ -30,18 +28,6 @@ constexpr onnx::TensorProto::DataType onnx_type_of() {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int64_t>);
   return std::is_same_v<T, float> ? onnx::TensorProto::FLOAT
                                   : onnx::TensorProto::INT64;
-}
-
-/// Shape of the weights of a layer that reads `input`, as Gemm (transB = 1) and
-/// Conv want them.
-inline OnnxDims weight_dims(const network::Dense& layer,
-                            const network::Shape& input) {
-  return {layer.outputs, input.channels};
-}
-inline OnnxDims weight_dims(const network::Conv2d& layer,
-                            const network::Shape& input) {
-  return {layer.outputs, input.channels / layer.groups, layer.kernel.h,
-          layer.kernel.w};
 }
 
 }  // namespace radir::io

@@ -301,12 +301,8 @@ class ChainReader {
     const std::vector<network::Shape> shapes = layer_shapes();
     auto found = weight_dims_.begin();
     for (std::size_t i = 0; i < spec.layers.size(); ++i) {
-      if (const auto* dense = std::get_if<network::Dense>(&spec.layers[i])) {
-        check_dims(i, *found++, weight_dims(*dense, shapes[i]));
-      }
-      if (const auto* conv = std::get_if<network::Conv2d>(&spec.layers[i])) {
-        check_dims(i, *found++, weight_dims(*conv, shapes[i]));
-      }
+      const auto weight = network::layer_weight(spec.layers[i], shapes[i]);
+      if (weight) check_dims(i, *found++, weight->tensor_shape);
     }
     const OnnxDims output = dims_after_batch(file_, graph_.output(0));
     RADIR_CHECK(output == OnnxDims{shapes.back().size()}, IoError, file_,

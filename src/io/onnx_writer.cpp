@@ -1,4 +1,5 @@
 #include <limits>
+#include <optional>
 
 #include "io/onnx_format.h"
 #include "radir/core/error.h"
@@ -49,9 +50,20 @@ void set_type(onnx::ValueInfoProto& value, const std::string& name,
   }
 }
 
+/// Whether a layer reads height and width (true) or a vector (false); nothing
+/// for one that takes either.
+struct ReadsImage {
+  using Answer = std::optional<bool>;
+  Answer operator()(const network::Dense&) const { return false; }
+  Answer operator()(const network::Conv2d&) const { return true; }
+  Answer operator()(const network::MaxPool2d&) const { return true; }
+  Answer operator()(const network::Relu&) const { return {}; }
+  Answer operator()(const network::Flatten&) const { return false; }
+  Answer operator()(const network::Select&) const { return false; }
+};
+
 bool needs_image(const network::LayerSpec& layer) {
-  return std::holds_alternative<network::Conv2d>(layer) ||
-         std::holds_alternative<network::MaxPool2d>(layer);
+  return std::visit(ReadsImage(), layer).value_or(false);
 }
 
 /// Whether the input has height and width. One of height and width 1 has when
@@ -59,9 +71,7 @@ bool needs_image(const network::LayerSpec& layer) {
 bool starts_as_image(const network::NetworkSpec& network) {
   if (network.input.height > 1 || network.input.width > 1) return true;
   for (const network::LayerSpec& layer : network.layers) {
-    if (!std::holds_alternative<network::Relu>(layer)) {
-      return needs_image(layer);
-    }
+    if (const auto answer = std::visit(ReadsImage(), layer)) return *answer;
   }
   return false;
 }
@@ -163,17 +173,17 @@ class ChainWriter {
     if (is_image_) add_flatten(name_ + ".flatten");
   }
 
-  template <typename Layer>
-  void add_weights(const Layer& layer) {
+  void add_weights(const network::LayerSpec& layer) {
     RADIR_CHECK(next_weights_ < network_.layers.size(), ArgumentError,
                 "write_onnx: there are no numbers for layer ", layer_, " (",
-                to_string(network::LayerSpec(layer)), ")");
+                to_string(layer), ")");
     const network::PlainLayer<float>& numbers =
         network_.layers[next_weights_++];
-    const OnnxDims dims = weight_dims(layer, shapes_[layer_ - 1]);
-    add_numbers(".weight", dims, numbers.weight);
-    if (layer.bias) {
-      add_numbers(".bias", {layer.outputs}, numbers.bias);
+    // Gemm (transB = 1) and Conv want weights as libtorch has them.
+    const auto weight = network::layer_weight(layer, shapes_[layer_ - 1]);
+    add_numbers(".weight", weight->tensor_shape, numbers.weight);
+    if (weight->bias_size > 0) {
+      add_numbers(".bias", {weight->bias_size}, numbers.bias);
     } else {
       check_count(".bias", 0, numbers.bias);
     }

@@ -11,13 +11,11 @@ void balance(PlainNetwork<T>& network) {
       value = static_cast<T>(static_cast<double>(value) * factor);
     }
   };
+  const auto shapes = layer_shapes(network.spec.input, network.spec.layers);
   std::vector<std::int64_t> units;  // of the layers with weights
-  for (const LayerSpec& layer : network.spec.layers) {
-    if (const auto* dense = std::get_if<Dense>(&layer)) {
-      units.push_back(dense->outputs);
-    } else if (const auto* conv = std::get_if<Conv2d>(&layer)) {
-      units.push_back(conv->outputs);
-    }
+  for (std::size_t i = 0; i < network.spec.layers.size(); ++i) {
+    const auto weight = layer_weight(network.spec.layers[i], shapes[i]);
+    if (weight) units.push_back(weight->shape.rows());
   }
   double factor = 1;  // of what the layer reads
   for (std::size_t l = 0; l < network.layers.size(); ++l) {

@@ -136,6 +136,28 @@ struct ShapeAfter {
   }
 };
 
+/// The weights of a layer that reads examples of the shape `in`.
+struct WeightOf {
+  const Shape& in;
+
+  std::optional<LayerWeight> operator()(const Dense& layer) const {
+    return LayerWeight{{1, layer.outputs, in.size(), 1},
+                       {layer.outputs, in.size()},
+                       layer.bias ? layer.outputs : 0};
+  }
+  std::optional<LayerWeight> operator()(const Conv2d& layer) const {
+    const std::int64_t inputs = in.channels / layer.groups;
+    return LayerWeight{{layer.groups, layer.outputs / layer.groups, inputs,
+                        layer.kernel.h * layer.kernel.w},
+                       {layer.outputs, inputs, layer.kernel.h, layer.kernel.w},
+                       layer.bias ? layer.outputs : 0};
+  }
+  std::optional<LayerWeight> operator()(const MaxPool2d&) const { return {}; }
+  std::optional<LayerWeight> operator()(Relu) const { return {}; }
+  std::optional<LayerWeight> operator()(Flatten) const { return {}; }
+  std::optional<LayerWeight> operator()(const Select&) const { return {}; }
+};
+
 }  // namespace
 
 bool operator==(const Shape& a, const Shape& b) {
@@ -168,6 +190,11 @@ std::vector<Shape> layer_shapes(const Shape& input,
     shapes.push_back(std::visit(ShapeAfter{shapes.back(), where}, layers[i]));
   }
   return shapes;
+}
+
+std::optional<LayerWeight> layer_weight(const LayerSpec& layer,
+                                        const Shape& input) {
+  return std::visit(WeightOf{input}, layer);
 }
 
 NetworkSpec multilayer_perceptron(std::int64_t inputs,

@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "radir/kernels/gaussian.h"
-#include "radir/kernels/philox.h"
 #include "radir/kernels/random.h"
 #include "radir/kernels/rdp.h"
 #include "radir/network/weight_shape.h"

@@ -52,42 +52,77 @@ std::vector<posterior::KeptUnits> kept_units(const network::Wiring& wiring,
   return kept;
 }
 
-network::NetworkSpec shrunk_spec(
-    const network::NetworkSpec& network, const network::Wiring& wiring,
-    const std::vector<posterior::KeptUnits>& kept) {
-  network::NetworkSpec result{network.input, {}};
-  std::size_t l = 0;
-  // The inputs of dense layer l among the features that its kept makers leave.
-  const auto selected = [&] {
-    std::vector<bool> made(at(network.input.channels), true);
-    if (l > 0) made = flags(kept[l - 1].rows, wiring.outputs(l - 1));
+/// Appends each layer of a network as the kept units leave it.
+class SpecShrinker {
+ public:
+  SpecShrinker(const network::NetworkSpec& network,
+               const network::Wiring& wiring,
+               const std::vector<posterior::KeptUnits>& kept)
+      : wiring_(wiring), kept_(kept), result_{network.input, {}} {}
+
+  void operator()(network::Dense layer) {
+    add_selection();
+    layer.outputs = next_outputs();
+    result_.layers.push_back(layer);
+  }
+  void operator()(network::Conv2d layer) {
+    layer.outputs = next_outputs();
+    result_.layers.push_back(layer);
+  }
+  void operator()(const network::MaxPool2d& layer) {
+    result_.layers.push_back(layer);
+  }
+  void operator()(const network::Relu& layer) {
+    result_.layers.push_back(layer);
+  }
+  void operator()(const network::Flatten& layer) {
+    result_.layers.push_back(layer);
+  }
+  /// Goes: the selection before the next dense layer has its part in it.
+  void operator()(const network::Select&) {}
+
+  network::NetworkSpec take() { return std::move(result_); }
+
+ private:
+  std::int64_t next_outputs() {
+    return static_cast<std::int64_t>(kept_[l_++].rows.size());
+  }
+
+  /// The inputs of dense layer l among the features that its kept makers leave,
+  /// unless these are all of them.
+  void add_selection() {
+    std::vector<bool> made(at(result_.input.channels), true);
+    if (l_ > 0) made = flags(kept_[l_ - 1].rows, wiring_.outputs(l_ - 1));
     std::vector<std::int64_t> place(made.size());  // of a maker's features
     std::int64_t count = 0;
     for (std::size_t m = 0; m < made.size(); ++m) {
       place[m] = count;
-      if (made[m]) count += wiring.features_per_maker(l);
+      if (made[m]) count += wiring_.features_per_maker(l_);
     }
     network::Select select;
-    for (std::int64_t input : kept[l].columns) {
-      const std::int64_t feature = wiring.features(l)[at(input)];
-      select.indices.push_back(place[at(wiring.makers(l)[at(input)])] +
-                               feature % wiring.features_per_maker(l));
+    for (std::int64_t input : kept_[l_].columns) {
+      const std::int64_t feature = wiring_.features(l_)[at(input)];
+      select.indices.push_back(place[at(wiring_.makers(l_)[at(input)])] +
+                               feature % wiring_.features_per_maker(l_));
     }
-    const bool all = static_cast<std::int64_t>(select.indices.size()) == count;
-    return std::make_pair(all, std::move(select));
-  };
-  for (network::LayerSpec layer : network.layers) {
-    if (std::holds_alternative<network::Select>(layer)) continue;
-    if (auto* dense = std::get_if<network::Dense>(&layer)) {
-      auto [all, select] = selected();
-      if (!all) result.layers.push_back(std::move(select));
-      dense->outputs = static_cast<std::int64_t>(kept[l++].rows.size());
-    } else if (auto* conv = std::get_if<network::Conv2d>(&layer)) {
-      conv->outputs = static_cast<std::int64_t>(kept[l++].rows.size());
-    }
-    result.layers.push_back(std::move(layer));
+    if (static_cast<std::int64_t>(select.indices.size()) == count) return;
+    result_.layers.push_back(std::move(select));
   }
-  return result;
+
+  const network::Wiring& wiring_;
+  const std::vector<posterior::KeptUnits>& kept_;
+  network::NetworkSpec result_;
+  std::size_t l_ = 0;  // the next layer with weights
+};
+
+network::NetworkSpec shrunk_spec(
+    const network::NetworkSpec& network, const network::Wiring& wiring,
+    const std::vector<posterior::KeptUnits>& kept) {
+  SpecShrinker shrinker(network, wiring, kept);
+  for (const network::LayerSpec& layer : network.layers) {
+    std::visit(shrinker, layer);
+  }
+  return shrinker.take();
 }
 
 /// What the removed units add to the outputs of layer l, as constants.

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "radir/core/error.h"
+#include "radir/kernels/adam.h"
 #include "radir/kernels/likelihood.h"
 #include "radir/kernels/network.h"
 #include "radir/math/radial_kl.h"
@@ -15,43 +17,16 @@
 namespace radir::train {
 
 template <typename T>
-TrainingState<T> initial_state(const Model& model, std::uint64_t seed,
-                               std::int64_t data_count) {
-  RADIR_CHECK(data_count > 0, ArgumentError, "initial_state: the number of ",
-              "training examples must be positive, but is ", data_count);
-  const auto count = static_cast<std::size_t>(model.parameter_count());
-  TrainingState<T> state;
-  state.parameters.assign(count, T(0));
-  state.first_moment.assign(count, T(0));
-  state.second_moment.assign(count, T(0));
-  state.seed = seed;
-  PosteriorSet<T>(model).initialize(seed, state.parameters.data());
-
-  const Likelihood& likelihood = model.spec().likelihood;
-  if (likelihood.kind == Likelihood::Kind::Gaussian) {
-    // The best shape is known whatever the residuals; the rate starts at a mean
-    // precision of 1, that of standardised targets before anything is learnt.
-    const double log_shape =
-        std::log(likelihood.prior_shape +
-                 static_cast<double>(data_count * model.target_size()) / 2);
-    const std::size_t index = model.precision_parameter();
-    for (std::size_t i : {index, index + 1}) {
-      state.parameters[static_cast<std::size_t>(model.parameters()[i].offset)] =
-          T(log_shape);
-    }
-  }
-  return state;
-}
-
-template <typename T>
 class CompiledStep<T>::Impl {
  public:
-  Impl(const Model& model, std::int64_t max_batch, ThreadPool* pool)
+  Impl(const Model& model, std::int64_t max_batch, Execution execution,
+       GradientExchange<T> exchange)
       : model_(model),
-        pool_(pool),
+        execution_(execution),
+        exchange_(std::move(exchange)),
         posteriors_(model),
         network_(model.spec().network.input, model.spec().network.layers,
-                 network_options(max_batch, pool)),
+                 network_options(max_batch, execution.pool)),
         blocks_(parameter_blocks(model)),
         gradient_(static_cast<std::size_t>(model.parameter_count())),
         targets_(static_cast<std::size_t>(max_batch * model.target_size())),
@@ -67,57 +42,67 @@ class CompiledStep<T>::Impl {
     gather_targets(batch);
 
     const T* parameters = state.parameters.data();
-    const double examples = static_cast<double>(settings.data_count);
-    const double scale =
-        1 / (static_cast<double>(batch.count) * settings.samples);
-    StepLoss loss;
+    const auto examples = static_cast<double>(settings.data_count);
+    const auto batch_size = static_cast<double>(
+        settings.shared_batch > 0 ? settings.shared_batch : batch.count);
+    const double scale = 1 / (batch_size * settings.samples);
+    loss_ = {};
     for (int sample = 0; sample < settings.samples; ++sample) {
       // Samples of one step take consecutive numbers of the noise.
       const auto noise = static_cast<std::uint64_t>(state.step) *
                              static_cast<std::uint64_t>(settings.samples) +
                          static_cast<std::uint64_t>(sample);
-      posteriors_.sample(parameters, state.seed, noise, pool_);
+      posteriors_.sample(parameters, state.seed, noise, execution_.pool);
       const T* outputs = network_.forward(posteriors_.weights());
       const double sample_loss =
           scale * likelihood(state, outputs, batch.count, scale);
-      loss.nll += sample_loss;
+      loss_.nll += sample_loss;
       network_.backward(posteriors_.weights(), posteriors_.weight_gradients());
-      posteriors_.backward(parameters, gradient_.data(), sample_loss, pool_);
+      posteriors_.backward(parameters, gradient_.data(), sample_loss,
+                           execution_.pool);
     }
-    const double kl_scale = settings.kl_weight / examples;
+    // This worker's share of the KL: 1 where it has the complete batch.
+    const double share = static_cast<double>(batch.count) / batch_size;
+    const double kl_scale = share * (settings.kl_weight / examples);
     posteriors_.kl_backward(parameters, kl_scale, gradient_.data());
     precision_kl_backward(state, kl_scale);
-    loss.kl =
-        settings.kl_value
-            ? (posteriors_.kl(parameters) + precision_kl(state)) / examples
-            : std::numeric_limits<double>::quiet_NaN();
-    return loss;
+    loss_.kl = settings.kl_value
+                   ? share * ((posteriors_.kl(parameters) +
+                               precision_kl(model_, state.parameters)) /
+                              examples)
+                   : std::numeric_limits<double>::quiet_NaN();
+    return loss_;
   }
 
   StepLoss step(TrainingState<T>& state, const Batch<T>& batch,
                 const StepSettings& settings) {
-    const StepLoss loss = gradient(state, batch, settings);
+    gradient(state, batch, settings);
+    if (exchange_) {
+      exchange_(gradient_.data(), static_cast<std::int64_t>(gradient_.size()),
+                loss_);
+    }
+    update(state, settings);
+    return loss_;
+  }
+
+  void update(TrainingState<T>& state, const StepSettings& settings) {
+    check_size(state);
     const double squared_norm = squared_gradient_norm();
-    const double kl = settings.kl_value ? loss.kl : 0;
-    if (!std::isfinite(loss.nll + kl + squared_norm)) {
-      report_not_finite(state, loss);
+    const double kl = settings.kl_value ? loss_.kl : 0;
+    if (!std::isfinite(loss_.nll + kl + squared_norm)) {
+      report_not_finite(state);
     }
     const double gradient_scale =
         settings.max_gradient_norm > 0
             ? kernels::clipping_scale(squared_norm, settings.max_gradient_norm)
             : 1;
-    kernels::AdamBuffers<T> buffers;
-    buffers.parameter = state.parameters.data();
-    buffers.gradient = gradient_.data();
-    buffers.first_moment = state.first_moment.data();
-    buffers.second_moment = state.second_moment.data();
-    buffers.rate_multiplier = rate_multiplier(settings.radius_rate);
-    for_each_block([&](Block& block) {
-      kernels::adam_step(settings.adam, state.step + 1, block.count,
-                         buffers.from(block.begin), gradient_scale);
-    });
+    const OptimizerPass<T> pass(
+        settings.optimizer, state.step + 1, state.optimizer,
+        {gradient_.size(), state.parameters.data(), gradient_.data(),
+         rate_multiplier(settings.scale_rate)},
+        gradient_scale);
+    for_each_block([&](Block& block) { pass(block.begin, block.count); });
     ++state.step;
-    return loss;
   }
 
   const std::vector<T>& last_gradient() const { return gradient_; }
@@ -160,7 +145,7 @@ class CompiledStep<T>::Impl {
   template <typename Treat>
   void for_each_block(const Treat& treat) {
     run_tasks(
-        pool_, static_cast<std::int64_t>(blocks_.size()),
+        execution_.pool, static_cast<std::int64_t>(blocks_.size()),
         [&](std::int64_t i) { treat(blocks_[static_cast<std::size_t>(i)]); });
   }
 
@@ -182,20 +167,30 @@ class CompiledStep<T>::Impl {
     return options;
   }
 
+  void check_size(const TrainingState<T>& state) const {
+    RADIR_CHECK(state.parameters.size() == gradient_.size(), ArgumentError,
+                "compiled step: the state has ", state.parameters.size(),
+                " parameters, the model ", gradient_.size());
+  }
+
   void check(const TrainingState<T>& state, const Batch<T>& batch,
              const StepSettings& settings) const {
-    RADIR_CHECK(state.parameters.size() == gradient_.size() &&
-                    state.first_moment.size() == gradient_.size() &&
-                    state.second_moment.size() == gradient_.size(),
-                ArgumentError, "compiled step: the state has ",
-                state.parameters.size(), " parameters, the model ",
-                gradient_.size());
+    check_size(state);
+    RADIR_CHECK(state.device == execution_.device, ArgumentError,
+                "compiled step: the state is on the device ",
+                to_string(state.device), ", the step on ",
+                to_string(execution_.device));
+    RADIR_CHECK(
+        settings.shared_batch == 0 || settings.shared_batch >= batch.count,
+        ArgumentError, "compiled step: the shared batch has ",
+        settings.shared_batch, " examples, but this worker alone ",
+        batch.count);
     RADIR_CHECK(settings.data_count > 0, ArgumentError,
                 "compiled step: data_count, the number of training examples, ",
                 "must be positive, but is ", settings.data_count);
-    RADIR_CHECK(settings.radius_rate >= 0, ArgumentError,
-                "compiled step: radius_rate must be at least 0, but is ",
-                settings.radius_rate);
+    RADIR_CHECK(settings.scale_rate >= 0, ArgumentError,
+                "compiled step: scale_rate must be at least 0, but is ",
+                settings.scale_rate);
     RADIR_CHECK(settings.samples > 0, ArgumentError,
                 "compiled step: samples must be positive, but is ",
                 settings.samples);
@@ -223,8 +218,7 @@ class CompiledStep<T>::Impl {
   static void gather(const Batch<T>& batch, const V* from, std::int64_t width,
                      V* to) {
     for (std::int64_t i = 0; i < batch.count; ++i) {
-      const V* row =
-          from + (batch.indices == nullptr ? i : batch.indices[i]) * width;
+      const V* row = from + batch.row(i) * width;
       for (std::int64_t k = 0; k < width; ++k) *to++ = row[k];
     }
   }
@@ -265,19 +259,8 @@ class CompiledStep<T>::Impl {
     gradient_[at + 1] += T(log_rate);
   }
 
-  bool has_precision() const {
-    return model_.spec().likelihood.kind == Likelihood::Kind::Gaussian;
-  }
-
-  double precision_kl(const TrainingState<T>& state) const {
-    if (!has_precision()) return 0;
-    const Likelihood& prior = model_.spec().likelihood;
-    const Precision q = precision_of(model_, state.parameters);
-    return math::kl_gamma(q.shape, q.rate, prior.prior_shape, prior.prior_rate);
-  }
-
   void precision_kl_backward(const TrainingState<T>& state, double scale) {
-    if (!has_precision()) return;
+    if (model_.spec().likelihood.kind != Likelihood::Kind::Gaussian) return;
     const Likelihood& prior = model_.spec().likelihood;
     const Precision q = precision_of(model_, state.parameters);
     const auto gradient = math::kl_gamma_gradient(
@@ -287,22 +270,21 @@ class CompiledStep<T>::Impl {
   }
 
   /// Null where all are 1.
-  const T* rate_multiplier(double radius_rate) {
-    if (radius_rate == 1) return nullptr;
-    if (radius_rate != radius_rate_) {
-      radius_rate_ = radius_rate;
+  const T* rate_multiplier(double scale_rate) {
+    if (scale_rate == 1) return nullptr;
+    if (scale_rate != scale_rate_) {
+      scale_rate_ = scale_rate;
       rate_multiplier_.assign(gradient_.size(), T(1));
       for (const ParameterInfo& info : model_.parameters()) {
         if (!info.radius_location) continue;
         std::fill_n(rate_multiplier_.begin() + info.offset, info.size(),
-                    static_cast<T>(radius_rate));
+                    static_cast<T>(scale_rate));
       }
     }
     return rate_multiplier_.data();
   }
 
-  [[noreturn]] void report_not_finite(const TrainingState<T>& state,
-                                      const StepLoss& loss) const {
+  [[noreturn]] void report_not_finite(const TrainingState<T>& state) const {
     std::string where = "the loss";
     for (const ParameterInfo& info : model_.parameters()) {
       bool finite = true;
@@ -316,18 +298,20 @@ class CompiledStep<T>::Impl {
     }
     detail::throw_error<NumericalError>(
         "training: ", where, " is not finite at step ", state.step + 1,
-        " (seed ", state.seed, ", nll ", loss.nll, ", kl ", loss.kl,
+        " (seed ", state.seed, ", nll ", loss_.nll, ", kl ", loss_.kl,
         "); the parameters are those of the last good step. Try a smaller ",
         "learning rate or a gradient norm limit");
   }
 
   Model model_;
-  ThreadPool* pool_;
+  Execution execution_;
+  GradientExchange<T> exchange_;
   PosteriorSet<T> posteriors_;
   kernels::Network<T> network_;
   std::vector<Block> blocks_;
-  std::vector<T> gradient_;
-  double radius_rate_ = 1;  // that rate_multiplier_ is for
+  std::vector<T> gradient_;  // of the last call, with its loss
+  StepLoss loss_;
+  double scale_rate_ = 1;  // that rate_multiplier_ is for
   std::vector<T> rate_multiplier_;
   std::vector<T> targets_;
   std::vector<std::int64_t> labels_;
@@ -335,8 +319,9 @@ class CompiledStep<T>::Impl {
 
 template <typename T>
 CompiledStep<T>::CompiledStep(const Model& model, std::int64_t max_batch,
-                              ThreadPool* pool)
-    : impl_(std::make_unique<Impl>(model, max_batch, pool)) {}
+                              Execution execution, GradientExchange<T> exchange)
+    : impl_(std::make_unique<Impl>(model, max_batch, execution,
+                                   std::move(exchange))) {}
 template <typename T>
 CompiledStep<T>::~CompiledStep() = default;
 template <typename T>
@@ -362,11 +347,12 @@ const std::vector<T>& CompiledStep<T>::last_gradient() const {
   return impl_->last_gradient();
 }
 
-template TrainingState<float> initial_state<float>(const Model&, std::uint64_t,
-                                                   std::int64_t);
-template TrainingState<double> initial_state<double>(const Model&,
-                                                     std::uint64_t,
-                                                     std::int64_t);
+template <typename T>
+void CompiledStep<T>::update(TrainingState<T>& state,
+                             const StepSettings& settings) {
+  impl_->update(state, settings);
+}
+
 template class CompiledStep<float>;
 template class CompiledStep<double>;
 

@@ -5,6 +5,7 @@
 
 #include "radir/core/error.h"
 #include "radir/math/predictive.h"
+#include "radir/math/radial_kl.h"
 #include "radir/train/predictor.h"
 
 namespace radir::train {
@@ -88,6 +89,14 @@ Precision precision_of(const Model& model, const std::vector<T>& parameters) {
 }
 
 template <typename T>
+double precision_kl(const Model& model, const std::vector<T>& parameters) {
+  const Likelihood& prior = model.spec().likelihood;
+  if (prior.kind != Likelihood::Kind::Gaussian) return 0;
+  const Precision q = precision_of(model, parameters);
+  return math::kl_gamma(q.shape, q.rate, prior.prior_shape, prior.prior_rate);
+}
+
+template <typename T>
 std::vector<double> log_likelihoods(const Model& model,
                                     const Precision& precision,
                                     const T* outputs, std::int64_t samples,
@@ -109,10 +118,10 @@ std::vector<double> log_likelihoods(const Model& model,
 template <typename T>
 double predictive_nll(const Model& model, const std::vector<T>& parameters,
                       const DataView<T>& data, std::int64_t samples,
-                      std::uint64_t seed, ThreadPool* pool) {
+                      std::uint64_t seed, Execution execution) {
   RADIR_CHECK(data.count > 0, ArgumentError,
               "predictive_nll: there are no examples");
-  Predictor<T> predictor(model, parameters, samples, seed, pool);
+  Predictor<T> predictor(model, parameters, samples, seed, execution);
   const Precision precision = precision_of(model, parameters);
   // Pieces, so that the outputs of all samples stay small.
   constexpr std::int64_t kPiece = 4096;
@@ -137,12 +146,13 @@ double predictive_nll(const Model& model, const std::vector<T>& parameters,
 
 #define RADIR_INSTANTIATE(T)                                               \
   template Precision precision_of<T>(const Model&, const std::vector<T>&); \
+  template double precision_kl<T>(const Model&, const std::vector<T>&);    \
   template std::vector<double> log_likelihoods<T>(                         \
       const Model&, const Precision&, const T*, std::int64_t,              \
       const DataView<T>&);                                                 \
   template double predictive_nll<T>(const Model&, const std::vector<T>&,   \
                                     const DataView<T>&, std::int64_t,      \
-                                    std::uint64_t, ThreadPool*);
+                                    std::uint64_t, Execution);
 RADIR_INSTANTIATE(float)
 RADIR_INSTANTIATE(double)
 #undef RADIR_INSTANTIATE

@@ -13,26 +13,6 @@ using network::Dense;
 using network::Flatten;
 using network::MaxPool2d;
 using network::Relu;
-using network::Shape;
-
-/// The weights of a layer that reads examples of the given shape.
-WeightedLayer weighted_layer(const Dense& layer, const Shape& input) {
-  WeightedLayer result;
-  result.shape = {1, layer.outputs, input.size(), 1};
-  result.tensor_shape = {layer.outputs, input.size()};
-  result.bias_size = layer.bias ? layer.outputs : 0;
-  return result;
-}
-
-WeightedLayer weighted_layer(const Conv2d& layer, const Shape& input) {
-  WeightedLayer result;
-  const std::int64_t inputs = input.channels / layer.groups;
-  result.shape = {layer.groups, layer.outputs / layer.groups, inputs,
-                  layer.kernel.h * layer.kernel.w};
-  result.tensor_shape = {layer.outputs, inputs, layer.kernel.h, layer.kernel.w};
-  result.bias_size = layer.bias ? layer.outputs : 0;
-  return result;
-}
 
 }  // namespace
 
@@ -59,16 +39,15 @@ Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
       network::layer_shapes(spec_.network.input, spec_.network.layers);
   output_size_ = shapes.back().size();
   for (std::size_t i = 0; i < spec_.network.layers.size(); ++i) {
-    const network::LayerSpec& layer = spec_.network.layers[i];
-    if (const auto* dense = std::get_if<Dense>(&layer)) {
-      layers_.push_back(weighted_layer(*dense, shapes[i]));
-    } else if (const auto* conv = std::get_if<Conv2d>(&layer)) {
-      layers_.push_back(weighted_layer(*conv, shapes[i]));
-    } else {
-      continue;
-    }
-    layers_.back().index = i;
-    layers_.back().name = "layer" + std::to_string(i + 1);
+    auto weight = network::layer_weight(spec_.network.layers[i], shapes[i]);
+    if (!weight) continue;
+    WeightedLayer layer;
+    layer.index = i;
+    layer.name = "layer" + std::to_string(i + 1);
+    layer.shape = weight->shape;
+    layer.tensor_shape = std::move(weight->tensor_shape);
+    layer.bias_size = weight->bias_size;
+    layers_.push_back(std::move(layer));
   }
   RADIR_CHECK(!layers_.empty(), ArgumentError,
               "model: the network has no layer with weights");

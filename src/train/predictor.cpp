@@ -26,11 +26,11 @@ template <typename T>
 class Predictor<T>::Impl {
  public:
   Impl(const Model& model, const std::vector<T>& parameters,
-       std::int64_t samples, ThreadPool* pool)
+       std::int64_t samples, Execution execution)
       : posteriors_(model),
         network_(model.spec().network.input, model.spec().network.layers,
-                 network_options(pool)),
-        pool_(pool),
+                 network_options(execution.pool)),
+        execution_(execution),
         samples_(samples),
         output_size_(model.output_size()) {
     RADIR_CHECK(samples > 0, ArgumentError,
@@ -48,7 +48,7 @@ class Predictor<T>::Impl {
     for (std::int64_t s = 0; s < samples_; ++s) {
       posteriors_.sample(parameters.data(), seed,
                          kPredictionSteps - static_cast<std::uint64_t>(s),
-                         pool_);
+                         execution_.pool);
       keep(s);
     }
   }
@@ -80,7 +80,7 @@ class Predictor<T>::Impl {
 
   PosteriorSet<T> posteriors_;
   kernels::SampledPrediction<T> network_;
-  ThreadPool* pool_;
+  Execution execution_;
   std::int64_t samples_;
   std::int64_t output_size_;
   std::vector<T> draws_;
@@ -90,15 +90,15 @@ class Predictor<T>::Impl {
 template <typename T>
 Predictor<T>::Predictor(const Model& model, const std::vector<T>& parameters,
                         std::int64_t samples, std::uint64_t seed,
-                        ThreadPool* pool)
-    : impl_(std::make_unique<Impl>(model, parameters, samples, pool)) {
+                        Execution execution)
+    : impl_(std::make_unique<Impl>(model, parameters, samples, execution)) {
   impl_->draw(parameters, seed);
 }
 
 template <typename T>
 Predictor<T>::Predictor(const Model& model, const std::vector<T>& parameters,
-                        kernels::PointWeight kind, ThreadPool* pool)
-    : impl_(std::make_unique<Impl>(model, parameters, 1, pool)) {
+                        kernels::PointWeight kind, Execution execution)
+    : impl_(std::make_unique<Impl>(model, parameters, 1, execution)) {
   impl_->take_point(parameters, kind);
 }
 

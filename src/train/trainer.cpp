@@ -10,6 +10,7 @@
 #include "radir/core/error.h"
 #include "radir/kernels/random.h"
 #include "radir/train/evaluation.h"
+#include "radir/train/method.h"
 
 namespace radir::train {
 namespace {
@@ -93,21 +94,24 @@ template <typename T>
 class Run {
  public:
   Run(const Model& model, const DataView<T>& data,
-      const TrainerOptions& options, ThreadPool* pool, Resumption<T> resumption)
+      const TrainerOptions& options, Execution execution,
+      Resumption<T> resumption)
       : model_(model),
         data_(data),
         options_(options),
-        pool_(pool),
+        execution_(execution),
         between_steps_(std::move(resumption.between_steps)),
         rows_(shuffled(data.count, options.seed, kValidationEpoch)),
         validation_rows_(split_validation()),
         validation_(model, data, validation_rows_),
-        step_(model, std::min(options.batch_size, count()), pool) {
+        method_(find_method(options.method)
+                    .make<T>({model, count(), options.batch_size,
+                              options.optimizer, execution})) {
     if (resumption.from) {
       progress_ = std::move(*resumption.from);
       check_progress();
     } else {
-      progress_.state = initial_state<T>(model, options.seed, count());
+      progress_.state = method_->initial_state(options.seed);
       progress_.parameters = progress_.state.parameters;
     }
     for (const EpochReport& report : progress_.history) count_score(report);
@@ -138,7 +142,8 @@ class Run {
  private:
   std::int64_t count() const { return static_cast<std::int64_t>(rows_.size()); }
   std::int64_t batches() const {
-    return (count() + options_.batch_size - 1) / options_.batch_size;
+    const std::int64_t size = method_->batch_size();
+    return (count() + size - 1) / size;
   }
   std::int64_t whole_epochs() const {
     return static_cast<std::int64_t>(progress_.history.size());
@@ -153,9 +158,9 @@ class Run {
   void check_progress() const {
     const auto size = static_cast<std::size_t>(model_.parameter_count());
     const TrainingState<T>& state = progress_.state;
+    const TrainingState<T> fresh = method_->initial_state(options_.seed);
     RADIR_CHECK(state.parameters.size() == size &&
-                    state.first_moment.size() == size &&
-                    state.second_moment.size() == size &&
+                    have_same_slots(state.optimizer, fresh.optimizer) &&
                     progress_.parameters.size() == size,
                 ArgumentError, "resumed training: the model has ", size,
                 " parameters, but the progress is that of another, with ",
@@ -195,17 +200,17 @@ class Run {
     const std::int64_t epoch = whole_epochs() + 1;
     const std::vector<std::int64_t> order =
         shuffled(count(), options_.seed, epoch);
-    const std::int64_t size = options_.batch_size;
+    const std::int64_t size = method_->batch_size();
     const double total =
         static_cast<double>(batches()) * static_cast<double>(options_.epochs);
-    indices_.resize(static_cast<std::size_t>(std::min(size, count())));
+    indices_.resize(static_cast<std::size_t>(size));
 
     TrainingState<T>& state = progress_.state;
     StepSettings settings;
     settings.data_count = count();
     settings.samples = options_.samples;
     settings.max_gradient_norm = options_.max_gradient_norm;
-    settings.radius_rate = options_.radius_rate;
+    settings.scale_rate = options_.scale_rate;
     EpochReport report;
     report.epoch = epoch;
     for (std::int64_t batch = state.step - (epoch - 1) * batches();
@@ -213,8 +218,8 @@ class Run {
       if (between_steps_ && !between_steps_(progress_)) return std::nullopt;
       const double progress = static_cast<double>(state.step) / total;
       settings.kl_weight = options_.kl(progress);
-      settings.adam = options_.adam;
-      settings.adam.learning_rate *= options_.learning_rate(progress);
+      settings.optimizer = options_.optimizer;
+      settings.optimizer.learning_rate *= options_.learning_rate(progress);
       Batch<T> examples{data_.inputs, data_.targets, data_.labels,
                         indices_.data(),
                         std::min(size, count() - batch * size)};
@@ -224,7 +229,7 @@ class Run {
       }
       if (data_.augmentation) augment(examples);
       settings.kl_value = batch + 1 == batches();
-      const StepLoss loss = step_.step(state, examples, settings);
+      const StepLoss loss = method_->step(state, examples, settings);
       const double share =
           static_cast<double>(examples.count) / static_cast<double>(count());
       progress_.epoch_nll += share * loss.nll;
@@ -233,7 +238,7 @@ class Run {
     report.step = state.step;
     report.nll = std::exchange(progress_.epoch_nll, 0);
     report.kl_weight = settings.kl_weight;
-    report.learning_rate = settings.adam.learning_rate;
+    report.learning_rate = settings.optimizer.learning_rate;
     return report;
   }
 
@@ -266,7 +271,7 @@ class Run {
     }
     report.validation_nll =
         predictive_nll(model_, progress_.state.parameters, validation_.view,
-                       options_.validation_samples, options_.seed, pool_);
+                       options_.validation_samples, options_.seed, execution_);
   }
 
   /// What epochs are compared by, the lower the better; none for an epoch that
@@ -305,12 +310,12 @@ class Run {
   const Model& model_;
   DataView<T> data_;
   TrainerOptions options_;
-  ThreadPool* pool_;
+  Execution execution_;
   ProgressCallback<T> between_steps_;
   std::vector<std::int64_t> rows_;  // of the training part
   std::vector<std::int64_t> validation_rows_;
   Subset<T> validation_;
-  CompiledStep<T> step_;
+  std::unique_ptr<Method<T>> method_;
   TrainerProgress<T> progress_;
   std::vector<std::int64_t> indices_;
   Examples<T> augmented_;
@@ -338,9 +343,10 @@ void check(const TrainerOptions& options) {
   RADIR_CHECK(options.validation_share >= 0 && options.validation_share < 1,
               ArgumentError, "trainer options: validation_share must be in ",
               "[0, 1), but is ", options.validation_share);
-  RADIR_CHECK(options.radius_rate >= 0, ArgumentError,
-              "trainer options: radius_rate must be at least 0, but is ",
-              options.radius_rate);
+  RADIR_CHECK(options.scale_rate >= 0, ArgumentError,
+              "trainer options: scale_rate must be at least 0, but is ",
+              options.scale_rate);
+  check_settings("trainer options", options.optimizer);
   RADIR_CHECK(options.max_gradient_norm >= 0, ArgumentError,
               "trainer options: max_gradient_norm must be at least 0, but is ",
               options.max_gradient_norm);
@@ -370,21 +376,22 @@ std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed,
 template <typename T>
 TrainingResult<T> fit(const Model& model, const DataView<T>& data,
                       const TrainerOptions& options,
-                      const EpochCallback<T>& callback, ThreadPool* pool,
+                      const EpochCallback<T>& callback, Execution execution,
                       Resumption<T> resumption) {
   check(options);
   check_data(model, data);
-  return Run<T>(model, data, options, pool, std::move(resumption))(callback);
+  return Run<T>(model, data, options, execution,
+                std::move(resumption))(callback);
 }
 
 template TrainingResult<float> fit<float>(const Model&, const DataView<float>&,
                                           const TrainerOptions&,
                                           const EpochCallback<float>&,
-                                          ThreadPool*, Resumption<float>);
+                                          Execution, Resumption<float>);
 template TrainingResult<double> fit<double>(const Model&,
                                             const DataView<double>&,
                                             const TrainerOptions&,
                                             const EpochCallback<double>&,
-                                            ThreadPool*, Resumption<double>);
+                                            Execution, Resumption<double>);
 
 }  // namespace radir::train

@@ -17,6 +17,7 @@
 #include "radir/prune/threshold.h"
 #include "radir/train/point_network.h"
 #include "radir/train/schedule.h"
+#include "radir/train/step.h"
 #include "radir/train/trainer.h"
 #include "radir/workflows/image_evaluation.h"
 
@@ -201,10 +202,8 @@ class Compression {
     if (!parameters.empty()) {
       train::TrainerProgress<float> progress;
       progress.parameters = parameters;
-      progress.state.parameters = parameters;
-      progress.state.first_moment.resize(parameters.size());
-      progress.state.second_moment.resize(parameters.size());
-      progress.state.seed = options.seed;
+      progress.state =
+          train::state_from(parameters, options.seed, options.optimizer);
       from.from = std::move(progress);
     }
     train::DataView<float> data{images_.train.pixels.data(), nullptr,
@@ -260,8 +259,8 @@ class Compression {
     for (std::int64_t done = 0; done < settings_.epochs;) {
       train::TrainerOptions options;
       options.epochs = std::min(settings_.prune_every, settings_.epochs - done);
-      options.adam.learning_rate = settings_.learning_rate;
-      options.radius_rate = settings_.radius_rate;
+      options.optimizer.learning_rate = settings_.learning_rate;
+      options.scale_rate = settings_.radius_rate;
       const double progress =
           (static_cast<double>(done) + static_cast<double>(options.epochs)) /
           static_cast<double>(settings_.epochs);
@@ -386,7 +385,7 @@ class Compression {
   void fine_tune() {
     train::TrainerOptions options;
     options.epochs = settings_.fine_tune_epochs;
-    options.adam.learning_rate = settings_.learning_rate;
+    options.optimizer.learning_rate = settings_.learning_rate;
     options.learning_rate.kind = train::LearningRateSchedule::Kind::Cosine;
     options.learning_rate.final_factor = 0.01;
     train("fine-tuning", fine_tuning_spec(), parameters_, options);
@@ -427,7 +426,7 @@ class Compression {
     }
     train::TrainerOptions options;
     options.epochs = settings_.mean_epochs;
-    options.adam.learning_rate = settings_.mean_learning_rate;
+    options.optimizer.learning_rate = settings_.mean_learning_rate;
     options.learning_rate.kind = train::LearningRateSchedule::Kind::Cosine;
     options.learning_rate.final_factor = 0.01;
     options.kl = train::KlSchedule::constant(0);

@@ -6,7 +6,7 @@
 #include "radir/files/atomic_file.h"
 #include "radir/files/byte_source.h"
 #include "radir/io/checkpoint.h"
-#include "radir/train/compiled_step.h"
+#include "radir/train/step.h"
 
 namespace radir::workflows {
 namespace {

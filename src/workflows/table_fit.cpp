@@ -10,9 +10,9 @@
 #include "radir/core/error.h"
 #include "radir/data/fingerprint.h"
 #include "radir/network/spec.h"
-#include "radir/train/compiled_step.h"
 #include "radir/train/evaluation.h"
 #include "radir/train/schedule.h"
+#include "radir/train/step.h"
 #include "radir/workflows/run_part.h"
 
 namespace radir::workflows {
@@ -172,7 +172,7 @@ train::TrainerOptions trainer_options(const TabularSettings& settings,
   train::TrainerOptions options;
   options.epochs = epochs_of(settings, rows);
   options.batch_size = settings.batch;
-  options.adam.learning_rate = settings.learning_rate;
+  options.optimizer.learning_rate = settings.learning_rate;
   options.learning_rate.kind = train::LearningRateSchedule::Kind::Cosine;
   options.learning_rate.final_factor = 0.01;
   if (settings.kl_warmup > 0) {

@@ -30,7 +30,7 @@ TEST(Cli, EveryCommandHasHelpWithAnExampleAndTheCommonOptions) {
     EXPECT_EQ(result.err, "") << command;
     const std::string example = std::string("Example:\n  radir ") + command;
     EXPECT_TRUE(contains(result.out, example)) << result.out;
-    for (const char* option : {"--seed", "--threads", "--json"}) {
+    for (const char* option : {"--seed", "--threads", "--device", "--json"}) {
       EXPECT_TRUE(contains(result.out, option)) << command << " " << option;
     }
   }
@@ -79,6 +79,18 @@ TEST(Cli, RejectsBadOptionValues) {
   expect_failure("version --threads=-1", 2, "--threads");
   expect_failure("version --seed=-1", 2, "--seed");
   expect_failure("reproduce figures --out", 2, "--out");
+}
+
+TEST(Cli, ADeviceThatIsMissingIsExitCode5) {
+  for (const char* device : {"cpu", "auto"}) {
+    EXPECT_EQ(run_program("version --device " + std::string(device)).exit_code,
+              0)
+        << device;
+  }
+  expect_failure("version --device cuda", 5,
+                 "this build has no CUDA; use \"cpu\" or \"auto\"");
+  expect_failure("version --device=gpu", 2,
+                 "must be cpu, cuda or auto, but is \"gpu\"");
 }
 
 TEST(Cli, FiguresWritesOneSelfContainedPage) {

@@ -26,8 +26,9 @@ template <typename T>
 TrainerProgress<T> some_progress() {
   TrainerProgress<T> progress;
   progress.state.parameters = {T(1) / 3, T(-2.5), T(1e-30)};
-  progress.state.first_moment = {T(0.1), T(0.2), T(0.3)};
-  progress.state.second_moment = {T(0.01), T(0), T(3e20)};
+  progress.state.optimizer.slots = {
+      {"first_moment", {T(0.1), T(0.2), T(0.3)}},
+      {"second_moment", {T(0.01), T(0), T(3e20)}}};
   progress.state.seed = 0xfedcba9876543210u;
   progress.state.step = 23;
   progress.parameters = {T(4), T(5), T(6)};
@@ -52,8 +53,7 @@ TrainerProgress<T> some_progress() {
 template <typename T>
 void expect_equal(const TrainerProgress<T>& a, const TrainerProgress<T>& b) {
   EXPECT_EQ(a.state.parameters, b.state.parameters);
-  EXPECT_EQ(a.state.first_moment, b.state.first_moment);
-  EXPECT_EQ(a.state.second_moment, b.state.second_moment);
+  EXPECT_EQ(a.state.optimizer.slots, b.state.optimizer.slots);
   EXPECT_EQ(a.state.seed, b.state.seed);
   EXPECT_EQ(a.state.step, b.state.step);
   EXPECT_EQ(a.parameters, b.parameters);
@@ -86,6 +86,9 @@ TEST(Checkpoint, WhatIsWrittenIsReadToTheLastBit) {
   TrainerProgress<float> beginning = some_progress<float>();
   beginning.history.clear();
   expect_round_trip(beginning);
+  TrainerProgress<float> without_optimizer = some_progress<float>();
+  without_optimizer.state.optimizer.slots.clear();
+  expect_round_trip(without_optimizer);
 }
 
 TEST(Checkpoint, TheHistoryIsReadWithoutTheSettings) {

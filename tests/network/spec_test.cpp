@@ -74,5 +74,32 @@ TEST(NetworkSpec, SizesWhoseProductMightOverflowAreRefused) {
   EXPECT_EQ(failure_of({1 << 15, 1, 1}, {Dense{1 << 15}}), "");
 }
 
+TEST(NetworkSpec, SaysWhatWeightsALayerHas) {
+  const auto dense = layer_weight(Dense{5}, {3, 1, 1});
+  ASSERT_TRUE(dense.has_value());
+  EXPECT_EQ(dense->shape.rows(), 5);
+  EXPECT_EQ(dense->shape.row_length(), 3);
+  EXPECT_EQ(dense->tensor_shape, (std::vector<std::int64_t>{5, 3}));
+  EXPECT_EQ(dense->bias_size, 5);
+
+  Conv2d grouped{8, {3, 2}};
+  grouped.groups = 4;
+  grouped.bias = false;
+  const auto conv = layer_weight(grouped, {12, 9, 9});
+  ASSERT_TRUE(conv.has_value());
+  EXPECT_EQ(conv->shape.groups, 4);
+  EXPECT_EQ(conv->shape.out, 2);
+  EXPECT_EQ(conv->shape.in, 3);
+  EXPECT_EQ(conv->shape.kernel, 6);
+  EXPECT_EQ(conv->tensor_shape, (std::vector<std::int64_t>{8, 3, 3, 2}));
+  EXPECT_EQ(conv->bias_size, 0);
+
+  for (const LayerSpec& layer :
+       std::vector<LayerSpec>{MaxPool2d{}, Relu{}, Flatten{}, Select{{0}}}) {
+    EXPECT_FALSE(layer_weight(layer, {3, 1, 1}).has_value())
+        << to_string(layer);
+  }
+}
+
 }  // namespace
 }  // namespace radir::network

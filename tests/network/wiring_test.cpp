@@ -25,10 +25,9 @@ TEST(Wiring, FollowsImagesIntoVectors) {
 }
 
 TEST(Wiring, FollowsSelections) {
-  const Wiring wiring(
-      {{3, 2, 2},
-       {Conv2d{2, {1, 1}}, Flatten{}, Select{{1, 5, 6, 7}}, Relu{},
-        Select{{0, 3}}, Dense{4}}});
+  const Wiring wiring({{3, 2, 2},
+                       {Conv2d{2, {1, 1}}, Flatten{}, Select{{1, 5, 6, 7}},
+                        Relu{}, Select{{0, 3}}, Dense{4}}});
   EXPECT_EQ(wiring.features(1), (Indices{1, 7}));
   EXPECT_EQ(wiring.makers(1), (Indices{0, 1}));
   EXPECT_TRUE(wiring.after_relu(1));

@@ -8,6 +8,7 @@
 #include "radir/network/spec.h"
 #include "radir/posterior/options.h"
 #include "radir/train/compiled_step.h"
+#include "radir/train/step.h"
 #include "support/expect_error.h"
 
 namespace radir::prune {

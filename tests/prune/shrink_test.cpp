@@ -11,6 +11,7 @@
 #include "radir/train/compiled_step.h"
 #include "radir/train/point_network.h"
 #include "radir/train/predictor.h"
+#include "radir/train/step.h"
 #include "support/expect_error.h"
 
 namespace radir::prune {

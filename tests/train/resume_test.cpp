@@ -45,7 +45,7 @@ TrainerOptions options_with(Selection selection, std::uint64_t seed) {
   TrainerOptions options;
   options.epochs = 12;
   options.batch_size = 25;
-  options.adam.learning_rate = 0.02;
+  options.optimizer.learning_rate = 0.02;
   options.learning_rate.kind = LearningRateSchedule::Kind::Cosine;
   options.kl = KlSchedule::warmup(0.5);
   options.selection = selection;
@@ -61,8 +61,7 @@ template <typename T>
 void expect_same(const TrainingResult<T>& a, const TrainingResult<T>& b) {
   EXPECT_EQ(a.parameters, b.parameters);
   EXPECT_EQ(a.state.parameters, b.state.parameters);
-  EXPECT_EQ(a.state.first_moment, b.state.first_moment);
-  EXPECT_EQ(a.state.second_moment, b.state.second_moment);
+  EXPECT_EQ(a.state.optimizer.slots, b.state.optimizer.slots);
   EXPECT_EQ(a.state.step, b.state.step);
   EXPECT_EQ(a.selected_epoch, b.selected_epoch);
   ASSERT_EQ(a.history.size(), b.history.size());
@@ -147,7 +146,7 @@ TEST(Resume, CountsOnForEarlyStopping) {
   options.epochs = 400;
   options.validation_every = 1;
   options.patience = 4;
-  options.adam.learning_rate = 0.1;
+  options.optimizer.learning_rate = 0.1;
   const Surface<float> data;
   const auto whole = fit(small_model(), data.view(), options);
   ASSERT_LT(whole.history.size(), 400u) << "it should have stopped early";
@@ -162,7 +161,7 @@ TEST(Resume, OfAFinishedFitReturnsAtOnce) {
     TrainerOptions options = options_with(Selection::LowestValidationLoss, 6);
     options.epochs = 60;
     options.patience = patience;
-    options.adam.learning_rate = 0.1;
+    options.optimizer.learning_rate = 0.1;
     const auto whole = fit(small_model(), data.view(), options);
     const auto again =
         fit<float>(small_model(), data.view(), options,
@@ -220,7 +219,7 @@ TEST(Resume, RefusesTheProgressOfAnotherTraining) {
   other.batch_size = 20;
   expect_refused(whole, other, "of 6 steps");
   TrainerProgress<float> damaged = whole;
-  damaged.state.first_moment.pop_back();
+  damaged.state.optimizer.slots["first_moment"].pop_back();
   expect_refused(damaged, options, "parameters");
   damaged = whole;
   damaged.selected_epoch = 13;

@@ -51,7 +51,7 @@ TrainerOptions quick_options() {
   TrainerOptions options;
   options.epochs = 150;
   options.batch_size = 50;
-  options.adam.learning_rate = 0.01;
+  options.optimizer.learning_rate = 0.01;
   options.seed = 4;
   return options;
 }

@@ -10,6 +10,7 @@
 #include "radir/train/compiled_step.h"
 #include "radir/train/model.h"
 #include "radir/train/point_network.h"
+#include "radir/train/step.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
 

@@ -13,7 +13,7 @@ namespace radir::network {
 /// outputs and their pixels, a dense layer (inputs + 1) times its outputs.
 struct LayerCost {
   std::string name;   ///< as train::WeightedLayer::name
-  std::string layer;  ///< as kernels::to_string
+  std::string layer;  ///< as to_string(LayerSpec)
   std::int64_t flops = 0;
   std::int64_t parameters = 0;
 };

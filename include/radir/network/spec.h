@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "radir/network/weight_shape.h"
 
 // What a network is, described but not built.
 
@@ -81,6 +84,19 @@ std::string to_string(const LayerSpec& layer);
 /// features or weights.
 std::vector<Shape> layer_shapes(const Shape& input,
                                 const std::vector<LayerSpec>& layers);
+
+/// The weights a layer has.
+struct LayerWeight {
+  WeightShape shape;
+  /// As libtorch has it: [out][in] or [out][in][h][w].
+  std::vector<std::int64_t> tensor_shape;
+  std::int64_t bias_size = 0;  ///< 0: none
+};
+
+/// The weights of a layer that reads examples of the given shape, which it must
+/// fit; none for a layer without.
+std::optional<LayerWeight> layer_weight(const LayerSpec& layer,
+                                        const Shape& input);
 
 /// A sequential network, described but not built.
 struct NetworkSpec {

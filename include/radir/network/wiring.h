@@ -61,6 +61,8 @@ class Wiring {
     bool folds_constants = true;
   };
 
+  class Tracer;
+
   std::vector<Layer> layers_;
 };
 

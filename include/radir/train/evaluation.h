@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "radir/core/thread_pool.h"
+#include "radir/core/device.h"
 #include "radir/train/trainer.h"
 
 namespace radir::train {
@@ -16,6 +16,11 @@ struct Precision {
 
 template <typename T>
 Precision precision_of(const Model& model, const std::vector<T>& parameters);
+
+/// KL divergence of the precision's posterior from its prior, in nats (0
+/// without one).
+template <typename T>
+double precision_kl(const Model& model, const std::vector<T>& parameters);
 
 /// Log-likelihood of each example under the mixture of the weight samples,
 /// log mean_s p(target | sample s), in nats and in the targets' own units as
@@ -33,6 +38,6 @@ std::vector<double> log_likelihoods(const Model& model,
 template <typename T>
 double predictive_nll(const Model& model, const std::vector<T>& parameters,
                       const DataView<T>& data, std::int64_t samples,
-                      std::uint64_t seed, ThreadPool* pool = nullptr);
+                      std::uint64_t seed, Execution execution = {});
 
 }  // namespace radir::train

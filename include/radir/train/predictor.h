@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "radir/core/thread_pool.h"
+#include "radir/core/device.h"
 #include "radir/kernels/rdp.h"
 #include "radir/train/model.h"
 
@@ -20,11 +20,10 @@ class Predictor {
   /// Draws `samples` sets of weights. Throws ArgumentError unless samples > 0
   /// and `parameters` fits the model.
   Predictor(const Model& model, const std::vector<T>& parameters,
-            std::int64_t samples, std::uint64_t seed,
-            ThreadPool* pool = nullptr);
+            std::int64_t samples, std::uint64_t seed, Execution execution = {});
   /// One set of weights that stands for the posterior.
   Predictor(const Model& model, const std::vector<T>& parameters,
-            kernels::PointWeight kind, ThreadPool* pool = nullptr);
+            kernels::PointWeight kind, Execution execution = {});
   ~Predictor();
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;

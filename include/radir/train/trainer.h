@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "radir/core/thread_pool.h"
-#include "radir/kernels/adam.h"
-#include "radir/train/compiled_step.h"
+#include "radir/core/device.h"
 #include "radir/train/schedule.h"
+#include "radir/train/step.h"
 
 namespace radir::train {
 
@@ -41,12 +41,15 @@ enum class Selection {
 };
 
 struct TrainerOptions {
+  /// What each step does: the name of a Method (radir/train/method.h). Options
+  /// that a method has no use for have no effect on it.
+  std::string method = "elbo";
   std::int64_t epochs = 100;
   std::int64_t batch_size = 32;
   int samples = 1;
-  kernels::AdamOptions adam;
+  Optimizer optimizer;
   LearningRateSchedule learning_rate;
-  double radius_rate = 1;  ///< StepSettings::radius_rate
+  double scale_rate = 1;  ///< StepSettings::scale_rate
   KlSchedule kl = KlSchedule::constant();
   double max_gradient_norm = 0;  ///< 0: no limit
 
@@ -116,7 +119,7 @@ struct Resumption {
   ProgressCallback<T> between_steps;
 };
 
-/// Fits a model to data by minibatches of the compiled step. The result
+/// Fits a model to data by the steps of TrainerOptions::method. The result
 /// depends on the seed alone, not on the number of threads, nor on whether it
 /// was reached in one go or resumed with the same model, data and options. A
 /// resumed fit reports the epochs that end in it and returns the history of
@@ -124,13 +127,13 @@ struct Resumption {
 ///
 /// Throws ArgumentError for options, data or progress that do not fit,
 /// DomainError for data that is not finite (naming the example),
-/// NumericalError as CompiledStep::step does.
+/// UnsupportedError for a model that the method cannot train, NumericalError
+/// as CompiledStep::step does.
 template <typename T>
 TrainingResult<T> fit(const Model& model, const DataView<T>& data,
                       const TrainerOptions& options,
                       const EpochCallback<T>& callback = nullptr,
-                      ThreadPool* pool = nullptr,
-                      Resumption<T> resumption = {});
+                      Execution execution = {}, Resumption<T> resumption = {});
 
 /// A random order of 0 ... count - 1 that depends on (seed, epoch) alone.
 std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed,

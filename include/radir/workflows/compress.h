@@ -51,7 +51,7 @@ struct CompressSettings {
   double warp = 0;
   double learning_rate = 1e-3;
   double mean_learning_rate = 6e-3;  ///< where the means alone are trained
-  double radius_rate = 40;           ///< train::StepSettings::radius_rate
+  double radius_rate = 40;           ///< train::StepSettings::scale_rate
   /// Share of the pruning epochs over which the weight of the KL term rises.
   double kl_warmup = 0.3;
 

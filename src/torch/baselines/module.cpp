@@ -8,6 +8,7 @@
 #include "radir/train/compiled_step.h"
 #include "radir/train/model.h"
 #include "radir/train/predictor.h"
+#include "radir/train/step.h"
 #include "torch/baselines/steps.h"
 
 // The functions that bench/bench_step.cpp looks up in this module.

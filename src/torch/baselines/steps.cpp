@@ -12,6 +12,7 @@
 #include "radir/torch/nn/composed.h"
 #include "radir/torch/nn/likelihood.h"
 #include "radir/train/compiled_step.h"
+#include "radir/train/step.h"
 
 namespace radir::baselines {
 namespace {
@@ -48,15 +49,7 @@ class Chain {
   explicit Chain(const network::NetworkSpec& spec) : spec_(spec) {
     const auto shapes = network::layer_shapes(spec.input, spec.layers);
     for (std::size_t i = 0; i < spec.layers.size(); ++i) {
-      if (const auto* dense = std::get_if<network::Dense>(&spec.layers[i])) {
-        linears_.push_back(Linear(shapes[i].size(), dense->outputs));
-        add_parameters(*linears_.back());
-      } else if (const auto* conv =
-                     std::get_if<network::Conv2d>(&spec.layers[i])) {
-        convs_.push_back(
-            Conv(shapes[i].channels, conv->outputs, conv->kernel.h));
-        add_parameters(*convs_.back());
-      }
+      std::visit(Builder{*this, shapes[i]}, spec.layers[i]);
     }
   }
 
@@ -65,23 +58,12 @@ class Chain {
   template <typename ApplyLinear, typename ApplyConv>
   torch::Tensor forward(torch::Tensor x, ApplyLinear apply_linear,
                         ApplyConv apply_conv) {
-    auto linear = linears_.begin();
-    auto conv = convs_.begin();
+    Pass<ApplyLinear, ApplyConv> pass{std::move(x), apply_linear, apply_conv,
+                                      linears_.data(), convs_.data()};
     for (const network::LayerSpec& layer : spec_.layers) {
-      if (std::holds_alternative<network::Dense>(layer)) {
-        x = apply_linear(*linear++, x);
-      } else if (std::holds_alternative<network::Conv2d>(layer)) {
-        x = apply_conv(*conv++, x);
-      } else if (const auto* pool = std::get_if<network::MaxPool2d>(&layer)) {
-        x = F::max_pool2d(
-            x, F::MaxPool2dFuncOptions(pool->kernel.h).stride(pool->stride.h));
-      } else if (std::holds_alternative<network::Relu>(layer)) {
-        x = torch::relu(x);
-      } else {
-        x = x.flatten(1);
-      }
+      std::visit(pass, layer);
     }
-    return x;
+    return pass.x;
   }
 
   torch::Tensor forward(const torch::Tensor& x) {
@@ -96,6 +78,48 @@ class Chain {
   std::vector<Conv>& convs() { return convs_; }
 
  private:
+  /// Makes the modules of the layers with weights.
+  struct Builder {
+    Chain& chain;
+    const network::Shape& input;
+
+    void operator()(const network::Dense& layer) const {
+      chain.linears_.push_back(Linear(input.size(), layer.outputs));
+      chain.add_parameters(*chain.linears_.back());
+    }
+    void operator()(const network::Conv2d& layer) const {
+      chain.convs_.push_back(
+          Conv(input.channels, layer.outputs, layer.kernel.h));
+      chain.add_parameters(*chain.convs_.back());
+    }
+    void operator()(const network::MaxPool2d&) const {}
+    void operator()(const network::Relu&) const {}
+    void operator()(const network::Flatten&) const {}
+    void operator()(const network::Select&) const {}
+  };
+
+  /// Applies one layer after the other to x.
+  template <typename ApplyLinear, typename ApplyConv>
+  struct Pass {
+    torch::Tensor x;
+    ApplyLinear& apply_linear;
+    ApplyConv& apply_conv;
+    Linear* linear;
+    Conv* conv;
+
+    void operator()(const network::Dense&) { x = apply_linear(*linear++, x); }
+    void operator()(const network::Conv2d&) { x = apply_conv(*conv++, x); }
+    void operator()(const network::MaxPool2d& layer) {
+      x = F::max_pool2d(
+          x, F::MaxPool2dFuncOptions(layer.kernel.h).stride(layer.stride.h));
+    }
+    void operator()(const network::Relu&) { x = torch::relu(x); }
+    void operator()(const network::Flatten&) { x = x.flatten(1); }
+    void operator()(const network::Select& layer) {
+      x = x.flatten(1).index_select(1, torch::tensor(layer.indices));
+    }
+  };
+
   void add_parameters(const torch::nn::Module& layer) {
     for (const torch::Tensor& p : layer.parameters()) parameters_.push_back(p);
   }

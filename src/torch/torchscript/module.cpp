@@ -70,14 +70,12 @@ class ModuleWriter {
 
   void operator()(const network::Dense& layer) {
     flatten_image();
-    add_weights({layer.outputs, input().size()}, layer.bias);
+    add_weights(layer);
     apply("linear", weights());
   }
   void operator()(const network::Conv2d& layer) {
     make_image();
-    add_weights({layer.outputs, input().channels / layer.groups, layer.kernel.h,
-                 layer.kernel.w},
-                layer.bias);
+    add_weights(layer);
     apply("conv2d", weights() + ", " + list(layer.stride) + ", " +
                         list(layer.padding) + ", " + list(layer.dilation) +
                         ", " + std::to_string(layer.groups));
@@ -132,7 +130,10 @@ class ModuleWriter {
   }
   void add_layer(const Module& layer) { module_.register_module(name_, layer); }
 
-  void add_weights(torch::IntArrayRef sizes, bool bias) {
+  void add_weights(const network::LayerSpec& spec) {
+    const auto weight = network::layer_weight(spec, input());
+    const std::vector<std::int64_t>& sizes = weight->tensor_shape;
+    const bool bias = weight->bias_size > 0;
     const network::PlainLayer<float>& numbers =
         network_.layers[next_weights_++];
     Module layer = new_layer();

@@ -15,6 +15,7 @@
 #include "radir/torch/nn/likelihood.h"
 #include "radir/train/compiled_step.h"
 #include "radir/train/model.h"
+#include "radir/train/step.h"
 #include "torch/nn/layer_cases.h"
 
 // The fused layers against their composition from tensor operations, and

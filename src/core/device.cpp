@@ -1,0 +1,24 @@
+#include "radir/core/device.h"
+
+#include "radir/core/error.h"
+
+namespace radir {
+
+const char* to_string(Device device) {
+  switch (device) {
+    case Device::Cpu:
+      break;
+  }
+  return "cpu";
+}
+
+Device parse_device(const std::string& name) {
+  RADIR_CHECK(
+      name != "cuda", UnsupportedError,
+      "device \"cuda\": this build has no CUDA; use \"cpu\" or \"auto\"");
+  RADIR_CHECK(name == "cpu" || name == "auto", ArgumentError,
+              "device: must be cpu, cuda or auto, but is \"", name, "\"");
+  return Device::Cpu;
+}
+
+}  // namespace radir

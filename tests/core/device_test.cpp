@@ -1,0 +1,36 @@
+#include "radir/core/device.h"
+
+#include <gtest/gtest.h>
+
+#include "radir/core/error.h"
+#include "support/expect_error.h"
+
+namespace radir {
+namespace {
+
+using ::radir::testing::expect_error;
+
+TEST(Device, IsChosenByName) {
+  EXPECT_EQ(parse_device("cpu"), Device::Cpu);
+  EXPECT_EQ(parse_device("auto"), Device::Cpu);
+  EXPECT_STREQ(to_string(Device::Cpu), "cpu");
+}
+
+TEST(Device, OneThatIsMissingIsRefusedWithAWayOut) {
+  expect_error<UnsupportedError>(
+      [] { parse_device("cuda"); },
+      "this build has no CUDA; use \"cpu\" or \"auto\"");
+  expect_error<ArgumentError>([] { parse_device("gpu"); },
+                              "must be cpu, cuda or auto, but is \"gpu\"");
+}
+
+TEST(Execution, OfAPoolIsOnTheCpu) {
+  ThreadPool pool(2);
+  const Execution execution = &pool;
+  EXPECT_EQ(execution.device, Device::Cpu);
+  EXPECT_EQ(execution.pool, &pool);
+  EXPECT_EQ(Execution().pool, nullptr);
+}
+
+}  // namespace
+}  // namespace radir

@@ -23,10 +23,11 @@ LINE = re.compile(
 INTRODUCTION = """\
 # Accuracy
 
-Errors of every function against reference tables of 20 digits
-(`tests/data/reference`, made by `tools/reference`), in units of eps: 2.2e-16
-in double, 1.2e-7 in float. The worst error over the table is shown; a test
-fails when it is above the allowed one. This page is written by `tools/accuracy.py build/ci`.
+This page lists the largest error of every function against reference tables
+with 20 digits (`tests/data/reference`, written by `tools/reference`). Errors are
+in units of eps, the machine precision: 2.2e-16 in double, 1.2e-7 in float. A test
+fails if the error exceeds the allowed one. `tools/accuracy.py build/ci` generates
+this page.
 """
 
 
@@ -50,7 +51,7 @@ def table(matches):
     for match in matches:
         by_name.setdefault(match["what"], {})[match["type"]] = match
     lines = [
-        "| what | double | allowed | float | allowed | values | worst in double at |",
+        "| function | double | allowed | float | allowed | values | largest error (double) at |",
         "|---|--:|--:|--:|--:|--:|---|",
     ]
     for what, types in by_name.items():

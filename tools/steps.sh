@@ -9,7 +9,7 @@ log_dir="$root/build/log"
 mkdir -p "$log_dir"
 step_number=0
 
-# Shows the last line read; every half minute where the output is no terminal.
+# Shows the last line read; every half minute where the output is not a terminal.
 show_progress() {
   local line last=$SECONDS
   while IFS= read -r line; do
@@ -45,14 +45,14 @@ step() {
 }
 
 # install_packages [PACKAGE...]
-# Installs those of tools/packages.txt and the packages named that are not there
-# yet; touches neither the network nor apt when none is missing.
+# Installs those of tools/packages.txt and the named packages that are missing.
+# Uses neither the network nor apt if none is missing.
 install_packages() {
   local wanted missing=() package as_root=()
   mapfile -t wanted < <(sed 's/#.*//' tools/packages.txt | xargs -n1)
   wanted+=("$@")
   if ! command -v apt-get >/dev/null; then
-    echo "This is not a Debian system; install yourself: ${wanted[*]}"
+    echo "This is not a Debian system; install these packages yourself: ${wanted[*]}"
     return 1
   fi
   for package in "${wanted[@]}"; do
@@ -105,6 +105,6 @@ build() {
 hint_packages="check the network and that /etc/apt/sources.list names a Debian
   mirror, or run as root (or with sudo) once; then start this script again."
 hint_configure="a library was not found or has another version than Debian 12's;
-  the message above names it. \"rm -r build\" starts afresh."
+  the message above names it. \"rm -r build\" starts again from nothing."
 hint_build="if the compiler was killed, memory ran out: close programs and start
-  again, it goes on where it stopped. Otherwise the first error above counts."
+  again to resume. Otherwise see the first error above."

@@ -15,7 +15,7 @@ const Row& find_row(const std::vector<Row>& rows, Matches matches) {
   for (const Row& row : rows) {
     if (matches(row)) return row;
   }
-  throw ArgumentError("benchmark: there is no such row");
+  throw ArgumentError("benchmark: no such row");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ std::optional<double> parse_threshold(const std::string& text) {
   } catch (const std::exception&) {
   }
   detail::throw_error<ArgumentError>(
-      "--threshold must be auto or a number (the log of a radius), but is \"",
+      "--threshold must be auto or a number (the log of a radius), but got \"",
       text, "\"");
 }
 
@@ -37,7 +37,7 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation,
       ->capture_default_str();
   command
       ->add_option("--threads", common.threads,
-                   "Threads to use; 0 takes all there are")
+                   "Number of threads; 0 for all processors")
       ->check(not_negative)
       ->type_name("N")
       ->capture_default_str();
@@ -60,7 +60,9 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation,
 
 CLI::App* add_group(CLI::App& parent, const std::string& name,
                     const std::string& description) {
-  return parent.add_subcommand(name, description);
+  CLI::App* group = parent.add_subcommand(name, description);
+  group->footer("See radir " + name + " COMMAND --help");
+  return group;
 }
 
 void add_threshold_option(CLI::App& command, std::optional<double>& threshold) {
@@ -70,7 +72,7 @@ void add_threshold_option(CLI::App& command, std::optional<double>& threshold) {
           [&threshold](const std::string& text) {
             threshold = parse_threshold(text);
           },
-          "auto, or the score (log of a radius) below which units go")
+          "Score (log of a radius) below which units are removed, or auto")
       ->type_name("X")
       ->default_str("auto");
 }

@@ -12,14 +12,14 @@
 
 namespace radir::cli {
 
-/// Thrown by a command that looks for problems, did all it was asked for, and
-/// found some; the program's exit code is then 1.
+/// Thrown by a command that looks for problems, finished its work and found
+/// some. The exit code of the program is then 1.
 class ProblemsFound : public Error {
  public:
   using Error::Error;
 };
 
-/// The options every command takes.
+/// Options of every command.
 struct CommonOptions {
   std::uint64_t seed = 0;
   int threads = 0;  ///< 0: all that are available
@@ -27,7 +27,7 @@ struct CommonOptions {
   bool json = false;
 };
 
-/// What the command line asks for; filled in while it is parsed.
+/// The parsed command line.
 struct Invocation {
   CommonOptions common;
   std::function<void()> action;
@@ -40,7 +40,7 @@ struct CommandInfo {
 };
 
 /// Adds a command under `parent`, with the common options. Parsing it stores
-/// `action` in `invocation`; nothing runs before the whole line is understood.
+/// `action` in `invocation`; nothing runs before the complete line is parsed.
 CLI::App* add_command(CLI::App& parent, Invocation& invocation,
                       const CommandInfo& info,
                       std::function<void(const CommonOptions&)> action);

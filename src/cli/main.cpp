@@ -16,7 +16,7 @@
 namespace radir::cli {
 namespace {
 
-// Exit codes are part of the interface: scripts tell failures apart by them.
+// Exit codes are part of the interface: scripts depend on them.
 constexpr int kProblemsFound = 1;
 constexpr int kBug = 1;
 constexpr int kBadArgument = 2;
@@ -50,7 +50,7 @@ int report_failure(const std::exception& error) {
   return code;
 }
 
-/// The command the line got to, from `app` down.
+/// The innermost command that was parsed, from `app` down.
 const CLI::App& deepest_parsed(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   return parsed.empty() ? app : deepest_parsed(*parsed.front());
@@ -82,7 +82,7 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
   return names;
 }
 
-/// Throws ArgumentError for the first word nobody took.
+/// Throws ArgumentError for the first unknown word.
 [[noreturn]] void reject_word(const CLI::App& app, const std::string& word) {
   const bool is_option = word.front() == '-';
   const std::vector<std::string> commands = subcommand_names(app);
@@ -99,8 +99,8 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
 
 int run(std::vector<std::string> arguments) {
   for (const std::string& word : arguments) {
-    RADIR_CHECK(files::is_utf8(word), ArgumentError, "the word \"", word,
-                "\" is not UTF-8, which JSON cannot hold; rename the file");
+    RADIR_CHECK(files::is_utf8(word), ArgumentError, "the argument \"", word,
+                "\" is not valid UTF-8, as JSON requires; rename the file");
   }
   CLI::App root(
       "Bayesian neural networks with radial and directional posteriors",

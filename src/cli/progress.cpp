@@ -23,15 +23,15 @@ bool is_terminal() { return ::isatty(STDERR_FILENO) != 0; }
 }  // namespace
 
 std::string duration_text(double seconds) {
-  const auto whole = static_cast<long>(std::lround(seconds));
+  const auto rounded = static_cast<long>(std::lround(seconds));
   char text[32];
-  if (whole < 100) {
-    std::snprintf(text, sizeof text, "%ld s", whole);
-  } else if (whole < 3600) {
-    std::snprintf(text, sizeof text, "%ld min", (whole + 30) / 60);
+  if (rounded < 100) {
+    std::snprintf(text, sizeof text, "%ld s", rounded);
+  } else if (rounded < 3600) {
+    std::snprintf(text, sizeof text, "%ld min", (rounded + 30) / 60);
   } else {
-    std::snprintf(text, sizeof text, "%ld h %02ld min", whole / 3600,
-                  whole % 3600 / 60);
+    std::snprintf(text, sizeof text, "%ld h %02ld min", rounded / 3600,
+                  rounded % 3600 / 60);
   }
   return text;
 }

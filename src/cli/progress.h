@@ -5,19 +5,20 @@
 
 namespace radir::cli {
 
-/// One line on standard error that is written over while work goes on. Where
-/// standard error is no terminal, a new line at most every ten seconds.
+/// One line on standard error that is overwritten as the work proceeds. If
+/// standard error is not a terminal, prints a new line at most every ten
+/// seconds.
 class Progress {
  public:
   Progress();
-  /// Wipes the line.
+  /// Clears the line.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Shows `text` and, from the share of the work done (0 to 1), how long the
-  /// rest will take. What is done in the first moments was done by an earlier
-  /// run and says nothing about the speed of this one.
+  /// Shows `text` and, from the share of the work done (0 to 1), the
+  /// remaining time. The share reported in the first moments was done by an
+  /// earlier run and does not count for the speed of this one.
   void show(double share, const std::string& text);
   double seconds() const;
 

@@ -4,8 +4,8 @@
 
 namespace radir::cli {
 
-/// While it lives, a first SIGINT or SIGTERM only leaves a mark, so that work
-/// can come to a good end, and a second one ends the program at once.
+/// While it exists, the first SIGINT or SIGTERM only sets a flag, so that the
+/// work can stop cleanly. A second signal ends the program at once.
 class StopSignals {
  public:
   StopSignals();
@@ -13,7 +13,7 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// The signal that came, or 0. From any thread.
+  /// The received signal, or 0. May be called from any thread.
   static int received();
 
  private:

@@ -42,20 +42,22 @@ std::string absolute_path(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return path;
   const std::string absolute = std::filesystem::absolute(path).string();
-  RADIR_CHECK(
-      files::is_utf8(absolute), ArgumentError, path, ": lies in a folder ",
-      "whose name is not UTF-8, which config.json cannot hold; rename ", "it");
+  RADIR_CHECK(files::is_utf8(absolute), ArgumentError, path,
+              ": the name of its folder ",
+              "is not valid UTF-8, as config.json requires; rename the folder");
   return absolute;
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {
   command
-      .add_option("--out", options.out,
-                  "The run's folder (default: a free name, such as houses-run)")
+      .add_option(
+          "--out", options.out,
+          "Folder of the new run (default: a free name, such as houses-run)")
       ->type_name("RUN");
   command
-      .add_option("--resume", options.resume,
-                  "Go on with a run that was stopped, with its own settings")
+      .add_option(
+          "--resume", options.resume,
+          "Folder of an interrupted run to resume with its own settings")
       ->type_name("RUN");
   command
       .add_option_function<std::string>(
@@ -63,7 +65,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
           [&options](const std::string& text) {
             options.checkpoint_every = parse_duration(text);
           },
-          "How much work a power cut may cost: 500ms, 30s, 5m, 1h")
+          "Time between checkpoints: 500ms, 30s, 5m, 1h")
       ->type_name("TIME")
       ->default_str("30s");
 }
@@ -75,8 +77,8 @@ void check_resume_options(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
     RADIR_CHECK(option->count() == 0 || allowed.count(name) == 1, ArgumentError,
-                name, " cannot be given with --resume: a run ",
-                "goes on with the settings it was begun with");
+                name, " cannot be used with --resume: a run is ",
+                "resumed with its original settings");
   }
 }
 
@@ -98,8 +100,8 @@ std::chrono::milliseconds parse_duration(const std::string& text) {
     }
   }
   detail::throw_error<ArgumentError>(
-      "--checkpoint-every: \"", text, "\" is no time; write a whole number ",
-      "above 0 and its unit, such as 30s, 5m, 1h or 500ms");
+      "--checkpoint-every: \"", text, "\" is not a duration; write a positive ",
+      "integer and a unit, such as 30s, 5m, 1h or 500ms");
 }
 
 io::RunFolder begin_run(const std::string& path, const Json& config) {
@@ -115,14 +117,16 @@ Json read_run_config(const io::RunFolder& folder, const std::string& command) {
                   config["command"].is_object() &&
                   config["command"].value("name", Json()).is_string(),
               IoError, folder.config_file(),
-              ": does not say what was asked for; the file is damaged");
-  const auto began = config["command"]["name"].get<std::string>();
-  RADIR_CHECK(began == command, ArgumentError, folder.path(), ": was begun by ",
-              "another command; go on with: ", resume_command(began, folder));
+              ": contains no valid command; the file is damaged");
+  const auto started = config["command"]["name"].get<std::string>();
+  RADIR_CHECK(
+      started == command, ArgumentError, folder.path(), ": was started by ",
+      "another command; resume with: ", resume_command(started, folder));
   const Json program = config.value("program", Json());
   if (program != version()) {
-    say(folder.path() + ": was begun by radir " + program.dump() +
-        ", this is " + version() + "; the result may differ in its last bits");
+    say(folder.path() + ": was started by radir " + program.dump() +
+        ", but this is " + version() +
+        "; the last bits of the result may differ");
   }
   return config;
 }
@@ -140,8 +144,8 @@ void check_same_data(const Json& config, const std::string& source,
   const Json data = config.value("data", Json());
   RADIR_CHECK(
       data.is_object() && data.value("fingerprint", Json()) == fingerprint,
-      IoError, source, ": has changed since the run was begun; ",
-      "give it back its content or start a new run");
+      IoError, source, ": has changed since the run was started; ",
+      "restore its content or start a new run");
 }
 
 void train_in(const io::RunFolder& folder, const std::string& command,
@@ -156,12 +160,11 @@ void train_in(const io::RunFolder& folder, const std::string& command,
     work(workflows::ResumableRun(folder, std::move(checkpoints)));
   } catch (const workflows::Interrupted&) {
     throw StoppedBySignal(
-        "stopped; go on with: " + resume_command(command, folder),
+        "stopped; resume with: " + resume_command(command, folder),
         StopSignals::received());
   } catch (const IoError& error) {
-    detail::throw_error<IoError>(error.what(), " (once that is mended, go on ",
-                                 "with: ", resume_command(command, folder),
-                                 ")");
+    detail::throw_error<IoError>(error.what(), " (fix this, then resume with: ",
+                                 resume_command(command, folder), ")");
   } catch (...) {
     folder.discard_if_nothing_done();
     throw;
@@ -178,8 +181,8 @@ void finish_run(const io::RunFolder& folder, const std::string& command,
     write_model();
   } catch (const IoError& error) {
     detail::throw_error<IoError>(
-        error.what(), " (the checkpoint is kept: once that is mended, finish ",
-        "with ", resume_command(command, folder), ")");
+        error.what(), " (the checkpoint is kept; fix this, then finish with: ",
+        resume_command(command, folder), ")");
   }
   folder.remove_checkpoints();
 }

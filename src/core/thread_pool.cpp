@@ -80,7 +80,7 @@ struct ThreadPool::State {
     }
   }
 
-  /// Keeps the first failure and drops the tasks that were not begun.
+  /// Keeps the first failure and drops the tasks that have not started.
   void fail(std::exception_ptr error) {
     const std::lock_guard<std::mutex> lock(mutex);
     if (!failure) failure = std::move(error);

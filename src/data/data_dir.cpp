@@ -59,11 +59,11 @@ std::string data_dir_name(const std::string& given) {
 std::string data_dir(const std::string& given) {
   const std::string dir = data_dir_name(given);
   RADIR_CHECK(!dir.empty(), IoError,
-              "no data folder is known; give --data-dir FOLDER or set "
+              "no data folder given; add --data-dir FOLDER or set "
               "RADIR_DATA_DIR, or fetch a data set with `radir data fetch`");
   RADIR_CHECK(is_folder(dir), IoError, "the data folder ", dir, " (from ",
               given.empty() ? "RADIR_DATA_DIR" : "--data-dir",
-              ") is not there or is not a folder; check the spelling");
+              ") does not exist or is not a folder; check the spelling");
   return dir;
 }
 

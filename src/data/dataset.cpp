@@ -29,11 +29,11 @@ void check_contents(const std::string& path, const DataFile& file) {
   std::vector<char> block(64 * 1024);
   while (const std::size_t count = source->read(block.data(), block.size())) {
     bytes += static_cast<std::int64_t>(count);
-    RADIR_CHECK(bytes <= file.bytes, IoError, "it holds more than the ",
+    RADIR_CHECK(bytes <= file.bytes, IoError, "it has more than the ",
                 file.bytes, " bytes of ", file.path);
     sum.add({block.data(), count});
   }
-  RADIR_CHECK(bytes == file.bytes, IoError, "it holds ", bytes,
+  RADIR_CHECK(bytes == file.bytes, IoError, "it has ", bytes,
               " bytes instead of the ", file.bytes, " of ", file.path);
   const std::string found = sum.hex();
   RADIR_CHECK(found == file.sha256, IoError, "its SHA-256 is ", found,
@@ -60,7 +60,7 @@ DataSetCheck check_file(const fs::path& dir, const DataFile& file) {
   }
   try {
     check_contents(path, file);
-    return {DataSetState::Whole, ""};
+    return {DataSetState::Complete, ""};
   } catch (const IoError& error) {
     return {DataSetState::Damaged, path + ": " + error.what()};
   }
@@ -73,7 +73,7 @@ DataSetCheck check_text(const fs::path& path, const std::string& text) {
   try {
     if (files::read_all(*files::open_byte_source(path.string()), text.size()) ==
         text) {
-      return {DataSetState::Whole, ""};
+      return {DataSetState::Complete, ""};
     }
     return {DataSetState::Damaged,
             path.string() + ": is not the file that was published"};
@@ -86,22 +86,22 @@ DataSetCheck check_text(const fs::path& path, const std::string& text) {
 DataSetCheck check_files(const fs::path& dir, const DataSet& set) {
   for (const DataFile& file : set.files) {
     const DataSetCheck check = check_file(dir, file);
-    if (check.state != DataSetState::Whole) return check;
+    if (check.state != DataSetState::Complete) return check;
   }
   if (set.recipe) {
     for (const NamedText& file : make_uci_files(*set.recipe)) {
       const DataSetCheck check =
           check_text(dir / set.folder / file.name, file.text);
-      if (check.state != DataSetState::Whole) return check;
+      if (check.state != DataSetState::Complete) return check;
     }
   }
-  return {DataSetState::Whole, ""};
+  return {DataSetState::Complete, ""};
 }
 
 void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  RADIR_CHECK(!error, IoError, "cannot make the folder ", path.string(), ": ",
+  RADIR_CHECK(!error, IoError, "cannot create the folder ", path.string(), ": ",
               error.message(), "; choose another --data-dir");
 }
 
@@ -153,10 +153,10 @@ const char* to_string(DataSetState state) {
       return "incomplete";
     case DataSetState::Damaged:
       return "damaged";
-    case DataSetState::Whole:
+    case DataSetState::Complete:
       break;
   }
-  return "whole";
+  return "complete";
 }
 
 DataSetCheck check_data_set(const std::string& dir, const DataSet& set) {
@@ -172,7 +172,7 @@ void fetch_data_set(const std::string& dir, const DataSet& set,
   make_folder(folder);
   std::int64_t before = 0;
   for (const DataFile& file : set.files) {
-    if (check_file(dir, file).state != DataSetState::Whole) {
+    if (check_file(dir, file).state != DataSetState::Complete) {
       fetch_file(dir, file, options, before, set.bytes());
     }
     before += file.bytes;
@@ -180,13 +180,13 @@ void fetch_data_set(const std::string& dir, const DataSet& set,
   if (set.recipe) {
     for (const NamedText& file : make_uci_files(*set.recipe)) {
       const fs::path path = folder / file.name;
-      if (check_text(path, file.text).state != DataSetState::Whole) {
+      if (check_text(path, file.text).state != DataSetState::Complete) {
         files::write_file(path.string(), file.text);
       }
     }
   }
   const DataSetCheck check = check_files(dir, set);
-  RADIR_CHECK(check.state == DataSetState::Whole, IoError, check.problem,
+  RADIR_CHECK(check.state == DataSetState::Complete, IoError, check.problem,
               "; remove that file and fetch the set again");
 }
 

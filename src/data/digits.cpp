@@ -69,7 +69,7 @@ class Handwriting {
 // Ink on a page of kSide x kSide pixels: how much of each is covered.
 class Page {
  public:
-  // A straight piece of a stroke `radius` wide on each side. A pixel is
+  // A straight segment of a stroke `radius` wide on each side. A pixel is
   // covered by as much of its width as lies within the radius.
   void draw(Point a, Point b, double radius) {
     const double reach = radius + 0.5;
@@ -117,10 +117,10 @@ Point between(Point a, Point b, Point c, Point d, double t) {
           wa * a.y + wb * b.y + wc * c.y + wd * d.y};
 }
 
-// The stroke as a chain of short straight pieces.
+// The stroke as a chain of short straight segments.
 std::vector<Point> flatten(const Stroke& stroke,
                            const std::vector<Point>& points) {
-  constexpr int kPieces = 5;
+  constexpr int kSegments = 5;
   const std::size_t last = points.size() - 1;
   std::vector<Point> chain = {points[0]};
   for (std::size_t i = 0; i < last; ++i) {
@@ -129,8 +129,8 @@ std::vector<Point> flatten(const Stroke& stroke,
     const bool smooth = stroke.kind == Stroke::Kind::Smooth;
     const Point& a = smooth && i > 0 ? points[i - 1] : b;
     const Point& d = smooth && i + 1 < last ? points[i + 2] : c;
-    for (int piece = 1; piece <= kPieces; ++piece) {
-      const double t = static_cast<double>(piece) / kPieces;
+    for (int segment = 1; segment <= kSegments; ++segment) {
+      const double t = static_cast<double>(segment) / kSegments;
       chain.push_back(
           smooth ? between(a, b, c, d, t)
                  : Point{b.x + t * (c.x - b.x), b.y + t * (c.y - b.y)});

@@ -24,8 +24,8 @@ constexpr long kRangeNotSatisfiable = 416;
 constexpr long kTooManyRequests = 429;
 constexpr long kServerErrors = 500;
 
-/// libcurl, loaded with the first download: linked, it and its thirty libraries
-/// would make every start of the program 6 ms slower.
+/// libcurl, loaded at the first download: if linked, it and its thirty
+/// libraries would make every start of the program 6 ms slower.
 struct Curl {
   decltype(&curl_easy_init) init;
   decltype(&curl_easy_setopt) set;
@@ -72,7 +72,7 @@ class Transfer {
         part_(part),
         handle_(curl.init(), curl.cleanup),
         first_byte_(part.size()) {
-    RADIR_CHECK(handle_ != nullptr, IoError, "libcurl did not start");
+    RADIR_CHECK(handle_ != nullptr, IoError, "libcurl cannot be initialised");
   }
 
   void run(const std::string& url) {
@@ -82,7 +82,7 @@ class Transfer {
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  /// All has come; or the server has no more than what was there already.
+  /// All has come; or the server has no more than what was downloaded before.
   bool is_complete() const {
     return result_ == CURLE_OK ||
            (status_ == kRangeNotSatisfiable && first_byte_ > 0);
@@ -111,7 +111,7 @@ class Transfer {
   std::string problem() const {
     if (too_long_) {
       return "more than " + std::to_string(request_.most_bytes) +
-             " bytes come, so it is another file";
+             " bytes received, so it is a different file";
     }
     if (result_ == CURLE_HTTP_RETURNED_ERROR) {
       return "the server says " + std::to_string(status_) +
@@ -156,8 +156,8 @@ class Transfer {
   void set(CURLoption option, Value value) {
     const CURLcode status = curl_.set(handle_.get(), option, value);
     RADIR_CHECK(status == CURLE_OK, UnsupportedError,
-                "this libcurl does not take option ", static_cast<int>(option),
-                " (", curl_.describe(status),
+                "this libcurl does not support option ",
+                static_cast<int>(option), " (", curl_.describe(status),
                 "); downloading needs version 7.85 or later, with https");
   }
 
@@ -184,7 +184,7 @@ class Transfer {
     return !too_long_;
   }
 
-  /// Whether the server sends what was asked for, and not the whole file.
+  /// Whether the server sends what was asked for, and not the complete file.
   bool continues_the_part() {
     long status = 0;
     curl_.get(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
@@ -279,8 +279,8 @@ class Downloader {
         "cannot download ", request_.path, ": ", failures_,
         "; check the network and, behind a proxy, the variable https_proxy",
         part_.size() == 0 ? std::string()
-                          : "; what has come is kept in " + part_.name() +
-                                ", and the next try goes on with it");
+                          : "; the downloaded part is kept in " + part_.name() +
+                                "; the next download resumes from it");
   }
 
   const Download& request_;

@@ -79,7 +79,7 @@ std::vector<std::uint8_t> read_values(files::ByteSource& source,
     const std::size_t count = read_fully(
         source, reinterpret_cast<char*>(values.data() + done), wanted);
     RADIR_CHECK(count == wanted, IoError, source.name(),
-                ": the file is cut: its header promises ", size,
+                ": the file is truncated: its header promises ", size,
                 " values, but there are ", done + count,
                 "; copy or download it again");
   }

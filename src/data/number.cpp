@@ -61,7 +61,7 @@ CellKind parse_with_comma(std::string_view cell, double& value) {
 
 bool is_missing_text(std::string_view cell) {
   if (cell.empty()) return true;
-  // Most texts differ in their first letter or length.
+  // Most strings differ in their first letter or length.
   constexpr std::string_view kFirstLetters = "?#nN";
   if (cell.size() > 4 || kFirstLetters.find(cell[0]) == cell.npos) return false;
   for (const std::string_view marker :

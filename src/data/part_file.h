@@ -6,9 +6,9 @@
 
 namespace radir::data {
 
-/// `path.part`: what has come of a file so far. It outlives the program, so
-/// that a later one can go on with it; one that is empty goes. Held by one
-/// process at a time.
+/// `path.part`: the downloaded part of a file. It is kept when the program
+/// ends, so that a later one can resume it; an empty one is deleted. Used by
+/// one process at a time.
 class PartFile {
  public:
   /// Throws IoError when another process holds it or it cannot be written.
@@ -21,7 +21,7 @@ class PartFile {
   std::int64_t size() const { return size_; }
   /// Throws IoError when the disk is full; what fitted is kept.
   void append(std::string_view bytes);
-  /// Forgets what has come.
+  /// Discards the downloaded bytes.
   void clear();
   /// Makes it the file at `path`, so that it survives a power cut.
   void commit();

@@ -216,7 +216,7 @@ void RowReader::check_row(std::size_t row_bytes) {
       RADIR_CHECK(row[i].size() <= limits_.cell_bytes, IoError, where(i),
                   ": a cell of ", row[i].size(),
                   " bytes is longer than the limit of ", limits_.cell_bytes,
-                  "; shorten it or leave the column out");
+                  "; shorten it or remove the column");
     }
   }
   if (columns_ == 0) columns_ = row.size();
@@ -247,7 +247,7 @@ void RowReader::check_text_head() const {
   RADIR_CHECK(found == text.end(), IoError, name(), ": not a text table: byte ",
               found - text.begin(), " is ",
               static_cast<int>(static_cast<unsigned char>(*found)),
-              ", which no text holds; give a CSV file or a table separated by "
+              "; this is not text; use a CSV file or a table separated by "
               "tabs or spaces, plain or gzip");
 }
 

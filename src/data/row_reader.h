@@ -33,8 +33,8 @@ class RowParser {
   RowParser(char separator, std::size_t most_cells);
 
   /// Parses the row that starts at `begin` and returns where the next one
-  /// starts, or nullptr when the row goes on beyond `end` and the text is not
-  /// `complete`. Doubled quotes are undone in place, once the row is whole.
+  /// starts, or nullptr when the row continues beyond `end` and the text is not
+  /// `complete`. Doubled quotes are undone in place, once the row is complete.
   char* parse(char* begin, char* end, bool complete);
 
   /// The cells of the row; views into the text that was parsed.
@@ -62,7 +62,7 @@ class RowParser {
   bool any_quoted_ = false;
 };
 
-/// Largest pieces a RowReader takes before it refuses the file.
+/// Sizes beyond which a RowReader rejects the file.
 struct RowLimits {
   std::size_t cell_bytes;
   std::size_t row_bytes;
@@ -82,7 +82,7 @@ class RowReader {
   /// The first bytes of text, as many as the longest row may have, to find the
   /// format by. Valid until the first `next`.
   std::string_view head() const;
-  /// Whether `head` is the whole text.
+  /// Whether `head` is the complete text.
   bool head_is_all() const { return at_end_; }
 
   /// Must be called once before `next`. A header is a row like any other, but

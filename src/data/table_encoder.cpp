@@ -34,7 +34,7 @@ std::string cell_name(const Table& table, const Column& column,
   detail::throw_error<IoError>(
       cell_name(table, column, row),
       ": the value is missing; fill it in, or train with --missing mean (use "
-      "the column's mean) or --missing drop (leave such rows out)");
+      "the column's mean) or --missing drop (ignore such rows)");
 }
 
 /// Mean and standard deviation of the values that are there.
@@ -217,7 +217,7 @@ const std::pair<MissingValues, const char*> kPolicies[] = {
     {MissingValues::Mean, to_string(MissingValues::Mean)},
     {MissingValues::Drop, to_string(MissingValues::Drop)}};
 
-/// The first name that stands twice.
+/// The first name that appears twice.
 std::optional<std::string> repeated(const std::vector<std::string>& names) {
   std::set<std::string> seen;
   for (const std::string& name : names) {
@@ -236,13 +236,13 @@ ColumnCode column_from_json(files::JsonObject json) {
     RADIR_CHECK(code.scale > 0, IoError, json.where(),
                 ": the scale must be above 0, but is ", code.scale);
   } else {
-    code.categories = json.texts("categories");
+    code.categories = json.strings("categories");
     RADIR_CHECK(code.categories.size() > 1, IoError, json.where(),
                 ": there must be at least two categories, but there are ",
                 code.categories.size());
     const auto twice = repeated(code.categories);
     RADIR_CHECK(!twice, IoError, json.where(), ": the category \"", *twice,
-                "\" stands twice");
+                "\" appears twice");
   }
   json.finish();
   return code;
@@ -254,7 +254,7 @@ void check_names(const std::vector<ColumnCode>& inputs,
   for (const ColumnCode& input : inputs) names.push_back(input.name);
   const auto twice = repeated(names);
   RADIR_CHECK(!twice, IoError, "preprocessing: the column \"", *twice,
-              "\" stands twice");
+              "\" appears twice");
 }
 
 }  // namespace
@@ -305,15 +305,16 @@ TableEncoder TableEncoder::fit(const Table& table, const std::string& target,
   }
   const RowNumbers rows =
       kept_rows(table, input_columns, &target_column, missing, given_rows, 0);
-  RADIR_CHECK(!rows.empty(), IoError, table.source(),
-              ": every row lacks a value; nothing is left to learn from");
+  RADIR_CHECK(
+      !rows.empty(), IoError, table.source(),
+      ": every row has a missing value; there is nothing to learn from");
 
   TableEncoder encoder;
   encoder.missing_ = missing;
   if (rows.size() < given_rows.size()) {
     encoder.notes_.push_back(
-        "left out " + std::to_string(given_rows.size() - rows.size()) + " of " +
-        std::to_string(given_rows.size()) + " rows that lack a value");
+        "ignored " + std::to_string(given_rows.size() - rows.size()) + " of " +
+        std::to_string(given_rows.size()) + " rows with a missing value");
   }
   encoder.target_ = fit_column(target_column, rows);
   RADIR_CHECK(!is_constant(encoder.target_), IoError, table.source(),
@@ -322,16 +323,17 @@ TableEncoder TableEncoder::fit(const Table& table, const std::string& target,
   for (const Column* column : input_columns) {
     ColumnCode code = fit_column(*column, rows);
     if (is_constant(code)) {
-      encoder.notes_.push_back("left out column \"" + code.name +
+      encoder.notes_.push_back("ignored column \"" + code.name +
                                "\": it has the same value in every row");
       continue;
     }
     encoder.input_size_ += code.width();
     encoder.inputs_.push_back(std::move(code));
   }
-  RADIR_CHECK(!encoder.inputs_.empty(), IoError, table.source(),
-              ": no column but the target varies; there is nothing to learn "
-              "from");
+  RADIR_CHECK(
+      !encoder.inputs_.empty(), IoError, table.source(),
+      ": all columns except the target are constant; there is nothing to learn "
+      "from");
   return encoder;
 }
 

@@ -21,8 +21,8 @@ struct Head {
   std::size_t most_columns;
 };
 
-// The whole rows of the head, up to the first that cannot be cut. Of one that
-// is too long there are as many cells as tell.
+// The complete rows of the head, up to the first that cannot be cut. Of one
+// that is too long there are as many cells as tell.
 Rows cut_rows(const Head& head, char separator) {
   std::string text(head.text);
   RowParser parser(separator, head.most_columns);
@@ -56,7 +56,7 @@ double regular_share(const Head& head, char separator) {
 
 // The separator that cuts most rows, and more than half, into as many cells as
 // the first one; among equals the rarer character in prose wins. White space
-// comes last, since names and texts hold spaces. With none, the table has a
+// comes last, since names and text contain spaces. With none, the table has a
 // single column and any separator will do.
 char find_separator(const Head& head) {
   char best = ',';

@@ -137,8 +137,8 @@ struct TableReader::State {
     column.append_category(cell);
     if (column.categories().size() == known) return;
     RADIR_CHECK(known < options.limits.categories, IoError, describe(index),
-                " has more different texts than the limit of ",
-                options.limits.categories, "; leave the column out");
+                " has more different values than the limit of ",
+                options.limits.categories, "; remove the column");
     RADIR_CHECK(files::is_utf8(cell), IoError, describe(index),
                 ": the text is not UTF-8; save the file as UTF-8 (iconv -f "
                 "latin1 -t utf-8)");
@@ -153,7 +153,7 @@ struct TableReader::State {
     RADIR_CHECK(bytes <= options.limits.table_bytes, IoError, rows.where(),
                 ": the table takes more memory than the limit of ",
                 options.limits.table_bytes,
-                " bytes; use fewer rows or leave columns out");
+                " bytes; use fewer rows or columns");
   }
 };
 

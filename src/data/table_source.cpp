@@ -7,13 +7,13 @@ namespace {
 
 constexpr const char* kRobotArm = "builtin:robot-arm";
 constexpr std::int64_t kRobotArmRows = 2000;
-constexpr std::int64_t kPieceRows = 8192;
+constexpr std::int64_t kChunkRows = 8192;
 
-bool is_whole(const std::string& source) {
+bool is_read_at_once(const std::string& source) {
   return source == kRobotArm || is_uci_folder(source);
 }
 
-Table read_whole(const std::string& source, std::uint64_t seed) {
+Table read_at_once(const std::string& source, std::uint64_t seed) {
   if (source == kRobotArm) return make_robot_arm_table(kRobotArmRows, seed);
   return to_table(read_uci(source));
 }
@@ -39,16 +39,16 @@ Table to_table(const UciSet& set) {
 
 Table read_source(const std::string& source, const TableOptions& options,
                   std::uint64_t seed) {
-  return is_whole(source) ? read_whole(source, seed)
-                          : read_table(source, options);
+  return is_read_at_once(source) ? read_at_once(source, seed)
+                                 : read_table(source, options);
 }
 
-std::vector<std::string> for_each_piece(
+std::vector<std::string> for_each_chunk(
     const std::string& source, std::uint64_t seed, const TableEncoder& encoder,
     bool with_target,
     const std::function<void(const Table&, std::int64_t)>& visit) {
-  if (is_whole(source)) {
-    const Table table = read_whole(source, seed);
+  if (is_read_at_once(source)) {
+    const Table table = read_at_once(source, seed);
     auto extra = encoder.check_columns(table.source(), table.column_names(),
                                        with_target);
     visit(table, 0);
@@ -58,10 +58,10 @@ std::vector<std::string> for_each_piece(
   auto extra =
       encoder.check_columns(source, reader.column_names(), with_target);
   for (std::int64_t first = 0;;) {
-    Table piece = reader.empty_table();
-    const std::int64_t rows = reader.read(piece, kPieceRows);
+    Table chunk = reader.empty_table();
+    const std::int64_t rows = reader.read(chunk, kChunkRows);
     if (rows == 0) return extra;
-    visit(piece, first);
+    visit(chunk, first);
     first += rows;
   }
 }

@@ -30,7 +30,7 @@ Table read_numbers(const fs::path& file) {
   return table;
 }
 
-// The whole numbers in [smallest, largest] that a file of one column (or one
+// The integers in [smallest, largest] that a file of one column (or one
 // row) holds.
 std::vector<std::int64_t> read_whole_numbers(const fs::path& file,
                                              std::int64_t smallest,
@@ -44,7 +44,7 @@ std::vector<std::int64_t> read_whole_numbers(const fs::path& file,
                       value >= static_cast<double>(smallest) &&
                       value <= static_cast<double>(largest),
                   IoError, table.source(), ": row ", row + 1, ", column ",
-                  column + 1, ": ", value, " must be a whole number from ",
+                  column + 1, ": ", value, " must be an integer from ",
                   smallest, " to ", largest);
       numbers.push_back(static_cast<std::int64_t>(value));
     }

@@ -58,7 +58,7 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::write(std::string_view bytes) {
   RADIR_CHECK(descriptor_ >= 0, ArgumentError, "AtomicFile::write: ", path_,
-              " was committed already");
+              " is already committed");
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
@@ -69,7 +69,7 @@ void AtomicFile::write(std::string_view bytes) {
 
 void AtomicFile::commit() {
   RADIR_CHECK(descriptor_ >= 0, ArgumentError, "AtomicFile::commit: ", path_,
-              " was committed already");
+              " is already committed");
   if (::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     throw_file_error("write", path_, errno);

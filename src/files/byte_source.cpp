@@ -95,7 +95,7 @@ class InflatingSource : public ByteSource {
     constexpr int kGzipOnly = 16;
     const int status = ::inflateInit2(&stream_, MAX_WBITS + kGzipOnly);
     RADIR_CHECK(status == Z_OK, IoError, "cannot read ", name(),
-                ": zlib did not start (", status, ")");
+                ": zlib cannot be initialised (", status, ")");
   }
 
   std::size_t copy_into(char* out, std::size_t size) {
@@ -155,7 +155,7 @@ class InflatingSource : public ByteSource {
   void check_not_cut() const {
     RADIR_CHECK(available_ > 0, IoError, name(), ": the gzip data ends after ",
                 consumed_,
-                " bytes, before its end mark: the file is cut; copy or "
+                " bytes, before its end mark: the file is truncated; copy or "
                 "download it again");
   }
 

@@ -5,7 +5,7 @@
 namespace radir::files {
 namespace {
 
-/// A whole number that an std::int64_t holds.
+/// An integer that an std::int64_t holds.
 bool is_integer(const JsonObject::Json& value) {
   if (!value.is_number_unsigned()) return value.is_number_integer();
   constexpr auto kLargest = std::numeric_limits<std::int64_t>::max();
@@ -41,7 +41,7 @@ JsonObject JsonObject::object(const char* key) {
 
 std::string JsonObject::text(const char* key) {
   const Json& value = at(key);
-  check_type(value.is_string(), key, "a text");
+  check_type(value.is_string(), key, "a string");
   return value.get<std::string>();
 }
 
@@ -59,7 +59,7 @@ double JsonObject::number(const char* key) {
 
 std::int64_t JsonObject::integer(const char* key) {
   const Json& value = at(key);
-  check_type(is_integer(value), key, "a whole number");
+  check_type(is_integer(value), key, "an integer");
   return value.get<std::int64_t>();
 }
 
@@ -90,7 +90,7 @@ std::optional<std::int64_t> JsonObject::optional_integer(const char* key) {
 
 std::uint64_t JsonObject::seed(const char* key) {
   const Json& value = at(key);
-  check_type(value.is_number_unsigned(), key, "a whole number from 0");
+  check_type(value.is_number_unsigned(), key, "an integer >= 0");
   return value.get<std::uint64_t>();
 }
 
@@ -103,16 +103,16 @@ const JsonObject::Json& JsonObject::array(const char* key) {
 std::vector<std::int64_t> JsonObject::integers(const char* key) {
   std::vector<std::int64_t> result;
   for (const Json& value : array(key)) {
-    check_type(is_integer(value), key, "a list of whole numbers");
+    check_type(is_integer(value), key, "a list of integers");
     result.push_back(value.get<std::int64_t>());
   }
   return result;
 }
 
-std::vector<std::string> JsonObject::texts(const char* key) {
+std::vector<std::string> JsonObject::strings(const char* key) {
   std::vector<std::string> result;
   for (const Json& value : array(key)) {
-    check_type(value.is_string(), key, "a list of texts");
+    check_type(value.is_string(), key, "a list of strings");
     result.push_back(value.get<std::string>());
   }
   return result;

@@ -16,7 +16,7 @@ namespace {
 
 using network::Pair;
 
-/// A message of protobuf is no larger.
+/// Largest size of a protobuf message.
 constexpr auto kMostOnnxBytes =
     static_cast<std::size_t>(std::numeric_limits<int>::max());
 
@@ -50,7 +50,7 @@ class Constants {
     for (const onnx::TensorProto& tensor : graph.initializer()) {
       RADIR_CHECK(tensors_.emplace(tensor.name(), &tensor).second, IoError,
                   where_, ": the constant ", files::excerpt(tensor.name()),
-                  " is there twice");
+                  " appears twice");
     }
   }
 
@@ -100,7 +100,7 @@ class Constants {
   std::map<std::string, const onnx::TensorProto*> tensors_;
 };
 
-/// One node; `finish` refuses attributes and inputs nobody asked for.
+/// One node; `finish` rejects attributes and inputs that were not read.
 class Node {
  public:
   Node(const std::string& file, const onnx::NodeProto& node)
@@ -118,7 +118,7 @@ class Node {
   std::int64_t integer(const char* name) {
     const onnx::AttributeProto& found = attribute(name);
     RADIR_CHECK(found.type() == onnx::AttributeProto::INT, UnsupportedError,
-                where_, ": the attribute ", name, " must be a whole number");
+                where_, ": the attribute ", name, " must be an integer");
     return found.i();
   }
 
@@ -180,7 +180,7 @@ class Node {
     RADIR_CHECK(found.type() == onnx::AttributeProto::INTS &&
                     found.ints_size() == count,
                 UnsupportedError, where_, ": the attribute ", name, " must be ",
-                count, " whole numbers");
+                count, " integers");
     return {found.ints().begin(), found.ints().end()};
   }
 
@@ -339,7 +339,7 @@ onnx::ModelProto parse(const std::string& name, std::string_view bytes) {
       bytes.size() <= kMostOnnxBytes &&
           model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) &&
           model.has_graph(),
-      IoError, name, ": is not an ONNX file, or cut or damaged");
+      IoError, name, ": is not an ONNX file, truncated or damaged");
   RADIR_CHECK(model.opset_import_size() == 1 &&
                   model.opset_import(0).domain().empty() &&
                   model.opset_import(0).version() == kOnnxOpset,
@@ -363,7 +363,7 @@ OnnxOptions read_options(const std::string& name,
     const auto found = options.metadata.find(key);
     RADIR_CHECK(found != options.metadata.end(), IoError, name,
                 ": the metadata \"", key,
-                "\" is missing; the file is cut or not written by radir");
+                "\" is missing; the file is truncated or not written by radir");
     note = std::move(found->second);
     options.metadata.erase(found);
   };

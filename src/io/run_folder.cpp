@@ -32,19 +32,19 @@ bool exists(const std::string& path) {
 void make_folder(const std::string& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  RADIR_CHECK(!error, IoError, "cannot make the folder ", path, ": ",
-              error.message(), "; choose another place");
-  // "run/" names the same folder as "run", but lies in it.
+  RADIR_CHECK(!error, IoError, "cannot create the folder ", path, ": ",
+              error.message(), "; choose another folder");
+  // "run/" is the same folder as "run", but its parent path is "run".
   files::sync_folder_of((fs::path(path) / "").parent_path().string());
 }
 
-/// "checkpoint-1" for the part 1, "checkpoint" for the whole run.
+/// "checkpoint-1" for part 1, "checkpoint" for the complete run.
 std::string checkpoint_stem(const std::string& part) {
   return kCheckpoint + (part.empty() ? "" : "-" + part);
 }
 
-/// Checkpoints of a part and of its parts, and what is left of one whose
-/// writing was cut off.
+/// Checkpoints of a part and of its parts, including incomplete ones whose
+/// writing was interrupted.
 bool is_checkpoint(const std::string& name, const std::string& part) {
   const std::string stem = checkpoint_stem(part);
   return name.rfind(stem, 0) == 0 &&
@@ -63,7 +63,7 @@ std::optional<std::vector<std::string>> names_in(const std::string& path) {
   return error ? std::nullopt : std::optional(names);
 }
 
-/// What a process leaves that was killed before it had written config.json.
+/// The files of a process that was killed before it had written config.json.
 bool is_leftover(const std::string& name) {
   return name == kLock || name == std::string(kConfig) + ".tmp";
 }
@@ -97,21 +97,21 @@ void RunFolder::check_free(const std::string& path) {
   if (!exists(path)) return;
   std::error_code error;
   RADIR_CHECK(fs::is_directory(path, error), ArgumentError, path,
-              ": is there already and is no folder; choose another --out");
+              ": already exists and is not a directory; choose another --out");
   const RunFolder found(path, -1);
   RADIR_CHECK(!exists(found.config_file()) || found.is_finished(),
-              ArgumentError, path, ": is there already and holds a run; go ",
-              "on with it (--resume ", path, ") or choose another --out");
+              ArgumentError, path, ": already contains a run; resume ",
+              "it (--resume ", path, ") or choose another --out");
   const auto names = names_in(path);
   RADIR_CHECK(names && std::all_of(names->begin(), names->end(), is_leftover),
-              ArgumentError, path, ": is there already; choose another --out");
+              ArgumentError, path, ": already exists; choose another --out");
 }
 
 RunFolder RunFolder::create(const std::string& path) {
   check_free(path);
   make_folder(path);
   RunFolder folder(path, take(path));
-  check_free(path);  // nobody was faster
+  check_free(path);  // no other process was faster
   return folder;
 }
 
@@ -124,9 +124,8 @@ RunFolder RunFolder::open(const std::string& path) {
 
 RunFolder RunFolder::look_at(const std::string& path) {
   RunFolder folder(path, -1);
-  RADIR_CHECK(exists(folder.config_file()), IoError, path, ": holds no ",
-              kConfig, ", so no run was begun there; start one with --out ",
-              path);
+  RADIR_CHECK(exists(folder.config_file()), IoError, path, ": contains no ",
+              kConfig, ", so it is not a run; start one with --out ", path);
   return folder;
 }
 

@@ -40,7 +40,7 @@ std::string_view map_file(const std::string& path) {
                 ": it is not a regular file; give the path of a model file");
   }
   const auto size = static_cast<std::size_t>(status.st_size);
-  // An empty file cannot be mapped; the reader refuses it as too short.
+  // An empty file cannot be mapped; the reader rejects it as too short.
   void* const bytes =
       size == 0 ? nullptr
                 : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
@@ -62,7 +62,7 @@ std::uint64_t little_endian(std::string_view bytes) {
 std::string_view cut_header(const std::string& file, std::string_view bytes) {
   RADIR_CHECK(bytes.size() > kLengthBytes, IoError, file,
               ": not a safetensors file: ", bytes.size(),
-              " bytes are too few for a header; the file is cut or is "
+              " bytes are too few for a header; the file is truncated or is "
               "something else");
   const std::uint64_t length = little_endian(bytes.substr(0, kLengthBytes));
   RADIR_CHECK(length <= kMostHeaderBytes, IoError, file,
@@ -71,7 +71,7 @@ std::string_view cut_header(const std::string& file, std::string_view bytes) {
   RADIR_CHECK(length <= bytes.size() - kLengthBytes, IoError, file,
               ": the header claims ", length, " bytes, but the file has only ",
               bytes.size() - kLengthBytes,
-              " after its length; the file is cut or is not safetensors");
+              " after its length; the file is truncated or is not safetensors");
   const std::string_view header = bytes.substr(kLengthBytes, length);
   RADIR_CHECK(!header.empty() && header.front() == '{', IoError, file,
               ": not a safetensors file: the header does not begin with '{'");
@@ -81,11 +81,11 @@ std::string_view cut_header(const std::string& file, std::string_view bytes) {
 std::map<std::string, std::string> read_metadata(const std::string& file,
                                                  const Json& entries) {
   RADIR_CHECK(entries.is_object(), IoError, file, ": ", kMetadataKey,
-              " must be an object of texts");
+              " must be an object of strings");
   std::map<std::string, std::string> metadata;
   for (const auto& [key, value] : entries.items()) {
     RADIR_CHECK(value.is_string(), IoError, file, ": the metadata ",
-                files::excerpt(key), " must be a text");
+                files::excerpt(key), " must be a string");
     metadata.emplace(key, value.get<std::string>());
   }
   return metadata;
@@ -109,7 +109,7 @@ class TensorEntry {
     const auto [begin, end] = offsets();
     RADIR_CHECK(begin <= end && end <= data.size(), IoError, where_,
                 " claims the bytes ", begin, " to ", end, " of ", data.size(),
-                "; the file is cut or damaged");
+                "; the file is truncated or damaged");
     const std::uint64_t bytes = bytes_of_shape(tensor);
     RADIR_CHECK(bytes == end - begin, IoError, where_, " is ",
                 describe(tensor.dtype, tensor.shape), ", which takes ", bytes,
@@ -128,7 +128,7 @@ class TensorEntry {
     detail::throw_error<IoError>(
         where_, " has the dtype ",
         text.is_string() ? files::excerpt(text.get_ref<const std::string&>())
-                         : "(not a text)",
+                         : "(not a string)",
         "; F64, F32, I64, I32 and U8 can be read");
   }
 
@@ -141,7 +141,7 @@ class TensorEntry {
     for (const Json& size : sizes) {
       RADIR_CHECK(
           size.is_number_unsigned() && size.get<std::uint64_t>() <= INT64_MAX,
-          IoError, where_, ": the sizes of a shape must be whole numbers >= 0");
+          IoError, where_, ": the sizes of a shape must be integers >= 0");
       shape.push_back(size.get<std::int64_t>());
     }
     return shape;
@@ -149,10 +149,10 @@ class TensorEntry {
 
   std::pair<std::uint64_t, std::uint64_t> offsets() const {
     const Json& offsets = entry_["data_offsets"];
-    RADIR_CHECK(
-        offsets.is_array() && offsets.size() == 2 &&
-            offsets[0].is_number_unsigned() && offsets[1].is_number_unsigned(),
-        IoError, where_, ": data_offsets must be two whole numbers >= 0");
+    RADIR_CHECK(offsets.is_array() && offsets.size() == 2 &&
+                    offsets[0].is_number_unsigned() &&
+                    offsets[1].is_number_unsigned(),
+                IoError, where_, ": data_offsets must be two integers >= 0");
     return {offsets[0].get<std::uint64_t>(), offsets[1].get<std::uint64_t>()};
   }
 
@@ -176,18 +176,18 @@ class TensorEntry {
 void check_cover(const std::string& file,
                  const std::map<std::string, TensorView>& tensors,
                  std::string_view data) {
-  std::vector<std::string_view> pieces;
-  for (const auto& [name, tensor] : tensors) pieces.push_back(tensor.bytes);
-  std::sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) {
+  std::vector<std::string_view> ranges;
+  for (const auto& [name, tensor] : tensors) ranges.push_back(tensor.bytes);
+  std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) {
     return a.data() != b.data() ? a.data() < b.data() : a.size() < b.size();
   });
   std::size_t covered = 0;
-  for (const std::string_view piece : pieces) {
-    const auto begin = static_cast<std::size_t>(piece.data() - data.data());
+  for (const std::string_view range : ranges) {
+    const auto begin = static_cast<std::size_t>(range.data() - data.data());
     RADIR_CHECK(begin == covered, IoError, file, ": the tensors ",
                 begin < covered ? "overlap" : "leave a hole", " at byte ",
                 std::min(begin, covered), " of the data");
-    covered += piece.size();
+    covered += range.size();
   }
   RADIR_CHECK(covered == data.size(), IoError, file, ": the tensors take ",
               covered, " bytes, but the file has ", data.size(),

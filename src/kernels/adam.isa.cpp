@@ -7,7 +7,7 @@ namespace radir::kernels {
 inline namespace RADIR_ISA {
 namespace {
 
-/// How a register's worth of elements meets memory: whole, or the last few.
+/// How a register's worth of elements meets memory: all of it, or the last few.
 struct Whole {
   template <typename T>
   Vec<T> get(const T* p) const {

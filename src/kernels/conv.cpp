@@ -150,7 +150,7 @@ class DirectConvLayer final : public WeightLayer<T> {
   }
 
   // Rows [first, first + kDotRows) of one group's weights: every task sums over
-  // the whole batch by itself, so nothing depends on the number of threads.
+  // the complete batch by itself, so nothing depends on the number of threads.
   void weight_gradient(const LayerData<T>& data, std::int64_t task) {
     const std::int64_t group = task / dot_tasks();
     const std::int64_t block = task % dot_tasks();

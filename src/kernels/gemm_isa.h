@@ -21,7 +21,7 @@ struct MatrixProduct {
   const T* a = nullptr;  ///< a(i, k) = a[i * a_row + k * a_depth]
   std::int64_t a_row = 0;
   std::int64_t a_depth = 1;
-  const T* b = nullptr;  ///< rows readable up to a whole number of vectors
+  const T* b = nullptr;  ///< rows readable up to an integer number of vectors
   std::int64_t b_row = 0;
   const std::int64_t* b_offsets = nullptr;  ///< row k at b + b_offsets[k]
                                             ///< instead of b + k * b_row
@@ -56,7 +56,7 @@ struct RowDots {
 constexpr std::int64_t kDotRows = 5;
 
 /// Accumulators of kDotRows rows, one widest vector each, and room to read a
-/// whole block past the end.
+/// complete block past the end.
 constexpr std::int64_t row_dots_scratch(std::int64_t columns) {
   return kDotRows * (columns + 16) * 16;
 }

@@ -46,7 +46,7 @@ struct PoolPlane {
   std::int64_t padding_w = 0;
 };
 
-/// Counts are whole numbers of the widest vector.
+/// Counts are integer multiples of the widest vector.
 template <typename T>
 struct LanesTable {
   void (*transpose)(const Transposition<T>&);

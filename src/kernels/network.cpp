@@ -279,7 +279,7 @@ void Network<T>::copy_outputs(T* rows) const {
 
 namespace {
 
-// Rows of a block: enough for whole tiles of matrix products, few enough for
+// Rows of a block: enough for full tiles of matrix products, few enough for
 // the activations of a small network to stay in the first-level cache. 13-50-1
 // runs equally fast from 96 to 512 rows.
 constexpr std::int64_t kBlockRows = 128;

@@ -5,7 +5,7 @@
 #include "kernels/random_isa.h"
 
 // A sequence is laid out in tiles of 16 blocks, which every instruction set
-// fills with whole registers and no shuffles, and is the same for all of them:
+// fills with full registers and no shuffles, and is the same for all of them:
 //   float: 64 elements. Element 16 w + 2 b + h of a tile is made from word w of
 //     block b + 8 h (b < 8, h < 2); normals come in pairs from words 0 and 1,
 //     and from words 2 and 3;

@@ -97,7 +97,7 @@ void set_x0_excess(SideState<T>& side) {
   for (std::int64_t i = 0; i < side.count; ++i) side.x0_excess[i] = excess(i);
 }
 
-/// The implicit slope of the side's shared law.
+/// The implicit slope of the side's shared distribution.
 template <typename T>
 void set_series(SideState<T>& side) {
   const auto law =

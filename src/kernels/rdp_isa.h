@@ -10,7 +10,7 @@
 // handled as matrices of `rows` rows of `length` numbers, one matrix per
 // channel group. What belongs to a column is given per *position* of a row (a
 // convolution repeats it for each position of its kernel), in arrays with room
-// for whole registers.
+// for full registers.
 
 namespace radir::kernels {
 inline namespace RADIR_ISA {}  // namespace RADIR_ISA
@@ -59,7 +59,7 @@ struct SideStep {
 /// one, without a correction, or one of the others with loss * c(w), for which,
 /// as for the quadrature, x0_excess is read.
 enum class SlopeRule {
-  Series,       // implicit, the polynomial of a law that all groups share
+  Series,  // implicit, the polynomial of a distribution that all groups share
   Quadrature,   // implicit
   Approximate,  // implicit, by u1: for long directions
   Rejection,
@@ -100,7 +100,7 @@ struct SideGroups {
   const T* exponential;
 
   // Written by draw(); t is the cosine of the uniform proposal, w the sampled
-  // one and x0 the reference point of its law.
+  // one and x0 the reference point of its distribution.
   T* t;
   T* t_complement;  // 1 - t^2
   T* w;

@@ -67,8 +67,9 @@ void add_directions(RdpState<T>& state, const SideState<T>& side,
 }
 
 /// KL(q || p) of one side's directions. When all groups share a concentration,
-/// one law stands for them all: the KL is linear in the cosine of the two mean
-/// directions, so its sum is that of the mean cosine times their number.
+/// one distribution stands for them all: the KL is linear in the cosine of the
+/// two mean directions, so its sum is that of the mean cosine times their
+/// number.
 template <typename T>
 class DirectionKl {
  public:

@@ -26,7 +26,7 @@ LogNormalLaw<double> factors_law(const RadiusFactors<const T>& factors,
                             factor_law(factors.loc_b, factors.log_var_b, i));
 }
 
-/// One group: the law of its radius, and the length of its direction.
+/// One group: the distribution of its radius, and the length of its direction.
 struct GroupLaw {
   LogNormalLaw<double> radius;
   double norm2 = 0;

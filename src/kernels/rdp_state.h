@@ -40,8 +40,8 @@ struct RowSpan {
   std::int64_t slot;      // which part of its group this is
 };
 
-/// How a weight is cut into blocks of rows: whole channel groups, or parts of
-/// one. Depends on the shape alone.
+/// How a weight is cut into blocks of rows: complete channel groups, or parts
+/// of one. Depends on the shape alone.
 class BlockPlan {
  public:
   /// `group_rows` rows share their columns, which have `positions` positions.
@@ -61,7 +61,7 @@ class BlockPlan {
     return slots_ > 1 ? rows_ / group_rows_ * slots_ : ceil_div(rows_, step_);
   }
 
-  /// Blocks per channel group; 1 when blocks hold whole groups.
+  /// Blocks per channel group; 1 when blocks hold complete groups.
   std::int64_t slots() const { return slots_; }
 
   /// Calls body(span) for each channel group of block i.
@@ -177,7 +177,7 @@ struct SideState {
 };
 
 /// What columns need besides: numbers per position, and sums per block. The
-/// positions of a channel group fill whole registers.
+/// positions of a channel group fill full registers.
 template <typename T>
 class ColumnState {
  public:

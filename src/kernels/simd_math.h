@@ -2,7 +2,7 @@
 
 #include "kernels/simd.h"
 
-// Elementary functions of whole registers, Vec<float> or Vec<double>. Errors
+// Elementary functions of full registers, Vec<float> or Vec<double>. Errors
 // are the largest relative ones that tests/kernels/simd_math_test.cpp finds, in
 // eps of the type. All are forced inline, so that each file gets them under its
 // own floating-point options (random.isa.cpp forbids fused operations, others
@@ -90,7 +90,7 @@ template <typename V, typename T, int N>
   return sum;
 }
 
-/// x + kRounder has the nearest whole number to x in its low bits, for
+/// x + kRounder has the nearest integer to x in its low bits, for
 /// |x| < 2^(mantissa bits - 2).
 template <typename T>
 constexpr T kRounder = T(3) *

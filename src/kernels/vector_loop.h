@@ -8,7 +8,7 @@
 namespace radir::kernels {
 inline namespace RADIR_ISA {
 
-/// Reads and writes whole registers.
+/// Reads and writes full registers.
 struct AllLanes {
   template <typename T>
   Vec<T> load(const T* p) const {

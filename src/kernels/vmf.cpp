@@ -89,7 +89,8 @@ Accepted draw_cosine(std::int64_t m, const Cosine& law, const Split& first,
   return {proposal.draw, proposals};
 }
 
-/// The laws of consecutive rows; a shared concentration is worked out once.
+/// The distributions of consecutive rows; a shared concentration is worked out
+/// once.
 template <typename T>
 class LawOfRow {
  public:

@@ -15,9 +15,9 @@
 namespace radir::kernels {
 inline namespace RADIR_ISA {
 
-/// The law of the cosine w of a von Mises-Fisher direction to its mean, as the
-/// sampler of Wood (1994) and Ulrich (1984) sees it: a uniform direction's
-/// cosine t, moved to w = (t + x0) / (1 + x0 t), thinned.
+/// The distribution of the cosine w of a von Mises-Fisher direction to its
+/// mean, as the sampler of Wood (1994) and Ulrich (1984) sees it: a uniform
+/// direction's cosine t, moved to w = (t + x0) / (1 + x0 t), thinned.
 template <typename T>
 struct CosineLaw {
   using V = Vec<T>;
@@ -154,7 +154,7 @@ struct ImplicitRule<double> {
 };
 
 /// u = (dw/dkappa) / (1 - w^2) at a fixed quantile of w, by quadrature over the
-/// angle a from the sampled angle to the nearer end of its law:
+/// angle a from the sampled angle to the nearer end of its distribution:
 ///   u = 1/sin(theta) int |cos a - A| exp(kappa (cos a - w))
 ///                        (sin a / sin(theta))^(length-2) da.
 /// Every term is positive, and a - theta = d enters through sin(d/2) alone.
@@ -197,7 +197,7 @@ template <typename T>
   return sum * width / sine;
 }
 
-/// The same for a law shared by many draws, as a polynomial (see
+/// The same for a distribution shared by many draws, as a polynomial (see
 /// math::VmfCosine). Measured error: 3e-7 within five standard deviations of
 /// the angle; beyond, the value there.
 template <typename T>

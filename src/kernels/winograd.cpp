@@ -6,7 +6,7 @@
 namespace radir::kernels {
 namespace {
 
-// Kernels whose transforms one task computes: a whole number of vectors.
+// Kernels whose transforms one task computes: an integer number of vectors.
 constexpr std::int64_t kTaskKernels = 64;
 
 // Convolution by Winograd's algorithm: images and kernels are transformed to 64
@@ -46,7 +46,7 @@ class WinogradLayer final : public WeightLayer<T> {
   }
 
   // Between the last column and the end of a row, transformed gradients are and
-  // stay zeros, so that sums over whole vectors are sums over the columns.
+  // stay zeros, so that sums over full vectors are sums over the columns.
   void set_batch(std::int64_t batch) override {
     Layer<T>::set_batch(batch);
     for (std::size_t i = 0; i < offsets_.size(); ++i) {

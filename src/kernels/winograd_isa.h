@@ -53,7 +53,7 @@ struct WinogradPlane {
 
 /// `count` kernels of kernel x kernel numbers one after the other, and their
 /// transforms: frequency f of kernel i at frequencies[f * stride + i]. Writing
-/// reaches up to a whole number of vectors.
+/// reaches up to an integer number of vectors.
 template <typename T>
 struct WinogradKernels {
   T* kernels = nullptr;

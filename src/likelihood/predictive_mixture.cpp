@@ -30,8 +30,8 @@ double normal_score(double t, double degrees_of_freedom) {
   return std::copysign(factor * std::sqrt(n * std::log1p(u)), t);
 }
 
-/// The normal law's quantile with an error below 5e-4 (Abramowitz and Stegun
-/// 26.2.23): where to start.
+/// Quantile of the normal distribution with an error below 5e-4 (Abramowitz and
+/// Stegun 26.2.23): a starting value.
 double rough_normal_quantile(double probability) {
   const double tail = std::min(probability, 1 - probability);
   const double t = std::sqrt(-2 * std::log(tail));

@@ -81,7 +81,7 @@ Scores unit_scores(const train::Model& model,
   return result;
 }
 
-Selection whole(const network::Wiring& wiring) {
+Selection all_units(const network::Wiring& wiring) {
   Selection selection;
   for (std::size_t l = 0; l < wiring.size(); ++l) {
     selection.inputs.emplace_back(wiring.makers(l).size());
@@ -97,7 +97,7 @@ Selection select(const network::Wiring& wiring, const Scores& scores,
       ArgumentError, "select: the network has ", wiring.size(),
       " layers with weights, but there are scores for ", scores.size(),
       " and thresholds for ", thresholds.size());
-  Selection selection = whole(wiring);
+  Selection selection = all_units(wiring);
   for (std::size_t l = 0; l < wiring.size(); ++l) {
     if (scores[l].empty()) continue;
     auto& kept = selection.inputs[l];
@@ -117,12 +117,12 @@ Selection select(const network::Wiring& wiring, const Scores& scores,
 
 Selection select_best(const network::Wiring& wiring, const Scores& scores,
                       const std::vector<std::int64_t>& units) {
-  Selection selection = whole(wiring);
+  Selection selection = all_units(wiring);
   std::size_t next = 0;
   const auto take = [&] {
     RADIR_CHECK(next < units.size(), ArgumentError, "there are ", units.size(),
                 " numbers of units to keep, but the network is ",
-                architecture(wiring, whole(wiring)));
+                architecture(wiring, all_units(wiring)));
     RADIR_CHECK(units[next] >= std::int64_t{kFewestUnits}, ArgumentError,
                 "at least ", kFewestUnits, " units of a layer must be kept, ",
                 "but number ", next + 1, " is ", units[next]);
@@ -139,7 +139,7 @@ Selection select_best(const network::Wiring& wiring, const Scores& scores,
   }
   RADIR_CHECK(next == units.size(), ArgumentError, "there are ", units.size(),
               " numbers of units to keep, but the network is ",
-              architecture(wiring, whole(wiring)));
+              architecture(wiring, all_units(wiring)));
   return selection;
 }
 

@@ -7,7 +7,7 @@
 namespace radir::prune {
 namespace {
 
-/// Deviations below this are not told apart: radii within 5 % of each other.
+/// Smaller deviations do not count: radii within 5 % of each other.
 constexpr double kSmallestDeviation = 0.05;
 constexpr double kSmallestGap = 0.6931471805599453;  // log 2
 

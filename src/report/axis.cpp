@@ -11,7 +11,7 @@ namespace radir::report {
 namespace {
 
 /// Values that differ by less, relative to the larger, are drawn as one: ticks
-/// between them could not be told apart.
+/// between them would not be distinguishable.
 constexpr double kRounding = 1e-12;
 /// Beyond these, lengths and steps overflow.
 constexpr double kLargest = 1e250;

@@ -82,10 +82,11 @@ Outcome measure(const Subject& subject, const Method& method, double nu) {
 
 std::string summary(const Outcome& outcome) {
   const auto total = static_cast<int>(arguments().size());
-  if (outcome.failures == total) return "no value";
+  if (outcome.failures == total) return "undefined";
   std::string text = fmt::format("{:.1e}", outcome.largest_error);
   if (outcome.failures > 0) {
-    text += fmt::format(" (none at {} %)", 100 * outcome.failures / total);
+    text += fmt::format(" (undefined for {} % of the inputs)",
+                        100 * outcome.failures / total);
   }
   return text;
 }
@@ -162,9 +163,9 @@ TableBlock error_table(const Subject& subject, const Outcomes& outcomes) {
   }
   return {
       table,
-      fmt::format("Largest error where a method gives a value, over {} "
-                  "values of z from {:g} to {:g}, and at how many of them "
-                  "it gives none.",
+      fmt::format("Largest error where a method is defined, over {} "
+                  "values of z from {:g} to {:g}, and the share of them "
+                  "where it is undefined.",
                   arguments().size(), arguments().front(), arguments().back())};
 }
 

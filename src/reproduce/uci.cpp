@@ -346,7 +346,7 @@ UciOptions uci_options_from_json(const std::string& text) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   UciOptions options;
   options.data_dir = json.text("data_dir");
-  options.sets = json.texts("sets");
+  options.sets = json.strings("sets");
   options.splits = json.integer("splits", 0, kMost);
   options.quick = json.boolean("quick");
   options.steps = json.integer("steps", 0, kMost);

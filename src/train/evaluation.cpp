@@ -123,21 +123,21 @@ double predictive_nll(const Model& model, const std::vector<T>& parameters,
               "predictive_nll: there are no examples");
   Predictor<T> predictor(model, parameters, samples, seed, execution);
   const Precision precision = precision_of(model, parameters);
-  // Pieces, so that the outputs of all samples stay small.
-  constexpr std::int64_t kPiece = 4096;
+  // Chunks, so that the outputs of all samples stay small.
+  constexpr std::int64_t kChunk = 4096;
   std::vector<T> outputs;
   double sum = 0;
-  for (std::int64_t begin = 0; begin < data.count; begin += kPiece) {
-    DataView<T> piece = data;
-    piece.count = std::min(kPiece, data.count - begin);
-    piece.inputs += begin * model.input_size();
-    if (piece.targets != nullptr) piece.targets += begin * model.target_size();
-    if (piece.labels != nullptr) piece.labels += begin;
+  for (std::int64_t begin = 0; begin < data.count; begin += kChunk) {
+    DataView<T> chunk = data;
+    chunk.count = std::min(kChunk, data.count - begin);
+    chunk.inputs += begin * model.input_size();
+    if (chunk.targets != nullptr) chunk.targets += begin * model.target_size();
+    if (chunk.labels != nullptr) chunk.labels += begin;
     outputs.resize(
-        static_cast<std::size_t>(samples * piece.count * model.output_size()));
-    predictor.run(piece.inputs, piece.count, outputs.data());
+        static_cast<std::size_t>(samples * chunk.count * model.output_size()));
+    predictor.run(chunk.inputs, chunk.count, outputs.data());
     for (double value :
-         log_likelihoods(model, precision, outputs.data(), samples, piece)) {
+         log_likelihoods(model, precision, outputs.data(), samples, chunk)) {
       sum -= value;
     }
   }

@@ -252,7 +252,7 @@ class Compression {
 
   static std::string architecture(const network::NetworkSpec& network) {
     const network::Wiring wiring(network);
-    return prune::architecture(wiring, prune::whole(wiring));
+    return prune::architecture(wiring, prune::all_units(wiring));
   }
 
   void train_and_remove() {

@@ -55,12 +55,12 @@ class Doctor {
     const std::string text =
         facts_.cpu + ", " + to_string(facts_.isa) + " kernels";
     if (!facts_.wished_isa.empty()) {
-      add(Kind::Note, "processor", text + ", as RADIR_ISA asks",
-          "unset RADIR_ISA for the best the processor has");
+      add(Kind::Note, "processor", text + ", set by RADIR_ISA",
+          "unset RADIR_ISA to use the best instruction set");
     } else if (facts_.isa == Isa::Generic) {
       add(Kind::Note, "processor",
-          text + ": it shows no AVX2, which makes all several times slower",
-          "in a virtual machine, let it see the host's processor");
+          text + ": no AVX2, so everything is several times slower",
+          "in a virtual machine, pass through the host's processor");
     } else {
       add(Kind::Good, "processor", text);
     }
@@ -72,15 +72,15 @@ class Doctor {
     if (facts_.granted > 0 && facts_.granted < facts_.threads - 0.5) {
       const int fitting = std::max(1, static_cast<int>(facts_.granted));
       add(Kind::Problem, "threads",
-          count + " threads may run, but the control group grants " +
+          count + " threads, but the control group allows only " +
               number(facts_.granted, 1) + " processors",
-          "give --threads " + std::to_string(fitting) +
+          "use --threads " + std::to_string(fitting) +
               ", or raise the limit (cpu.max, docker's --cpus)");
     } else if (facts_.load > facts_.threads + 0.5) {
       add(Kind::Note, "threads",
           count + ", but " + number(facts_.load, 1) +
-              " want to run: other programs are at work",
-          "measure and train when they are done, or with fewer --threads");
+              " are running: other programs use the processor",
+          "wait until they have finished, or use fewer --threads");
     } else {
       add(Kind::Good, "threads", count);
     }
@@ -96,15 +96,15 @@ class Doctor {
     if (share >= kSlowProduct) {
       add(Kind::Good, "speed", text);
     } else {
-      add(Kind::Note, "speed", text + "; that is little",
-          "look for other programs at work and start again");
+      add(Kind::Note, "speed", text + "; this is slow",
+          "stop other programs and start again");
     }
   }
 
   void libtorch() {
     if (!facts_.no_libtorch.empty()) {
       add(Kind::Note, "libtorch",
-          "not here; only bench step, bench predict and TorchScript need it",
+          "not found; only bench step, bench predict and TorchScript need it",
           "install libtorch-dev and build with RADIR_WITH_TORCH=ON; radir "
           "bench step says what is missing");
       return;
@@ -123,11 +123,11 @@ class Doctor {
     if (share >= kSlowBlas) {
       add(Kind::Good, "blas", text);
     } else if (facts_.blas.find("openblas") != std::string::npos) {
-      add(Kind::Problem, "blas", text + ": it takes the processor for another",
+      add(Kind::Problem, "blas", text + ": it does not recognise the processor",
           std::string("set OPENBLAS_CORETYPE=") +
               (facts_.isa == Isa::Avx512 ? "SkylakeX" : "Haswell"));
     } else {
-      add(Kind::Problem, "blas", text + ": a slow one",
+      add(Kind::Problem, "blas", text + ": slow",
           "install libopenblas0-pthread, or choose a fast one with "
           "update-alternatives --config libblas.so.3-x86_64-linux-gnu");
     }
@@ -140,9 +140,9 @@ class Doctor {
       add(Kind::Good, "cuda", "no NVIDIA driver" + unused);
     } else if (facts_.cuda_status != 0) {
       add(Kind::Note, "cuda",
-          "the NVIDIA driver does not start (cuInit says " +
+          "the NVIDIA driver cannot be initialised (cuInit returns " +
               std::to_string(facts_.cuda_status) + ")" + unused,
-          "see what nvidia-smi says");
+          "check with nvidia-smi");
     } else {
       std::string names;
       for (const std::string& name : facts_.cuda_devices) {
@@ -166,14 +166,14 @@ class Doctor {
 
   void disk() {
     const std::string text =
-        gibibytes(facts_.free_disk_bytes) + " free for this folder";
+        gibibytes(facts_.free_disk_bytes) + " free in this folder";
     if (!facts_.can_write_here) {
-      add(Kind::Note, "disk", "nothing can be written in this folder",
-          "give --out a folder that is yours");
+      add(Kind::Note, "disk", "this folder is not writable",
+          "use --out with a folder you may write to");
     } else if (static_cast<double>(facts_.free_disk_bytes) <
                kLeastDiskGiB * kGiB) {
       add(Kind::Problem, "disk", text,
-          "free some space, or give --out a folder on another disk");
+          "free some space, or use --out with a folder on another disk");
     } else {
       add(Kind::Good, "disk", text);
     }
@@ -181,11 +181,11 @@ class Doctor {
 
   void data() {
     if (facts_.data_dir.empty()) {
-      add(Kind::Note, "data", "no data folder is known",
-          fetch("mnist", "data") + " makes one; then set RADIR_DATA_DIR");
+      add(Kind::Note, "data", "no data folder given",
+          fetch("mnist", "data") + " creates one; then set RADIR_DATA_DIR");
     } else if (!facts_.has_data_dir) {
       add(Kind::Problem, "data",
-          "the data folder " + facts_.data_dir + " is not there",
+          "the data folder " + facts_.data_dir + " does not exist",
           "check --data-dir or RADIR_DATA_DIR, or: " +
               fetch("all", facts_.data_dir));
     } else {
@@ -198,15 +198,15 @@ class Doctor {
   }
 
   void data_sets() {
-    std::string whole;
+    std::string complete;
     std::string absent;
     for (const auto& [name, check] : facts_.data_sets) {
       const auto list = [name = name](std::string& names) {
         names += (names.empty() ? "" : ", ") + name;
       };
       switch (check.state) {
-        case data::DataSetState::Whole:
-          list(whole);
+        case data::DataSetState::Complete:
+          list(complete);
           break;
         case data::DataSetState::Absent:
           list(absent);
@@ -217,7 +217,7 @@ class Doctor {
               fetch(name, facts_.data_dir));
       }
     }
-    if (!whole.empty()) add(Kind::Good, "data", whole + " as published");
+    if (!complete.empty()) add(Kind::Good, "data", complete + " as published");
     if (!absent.empty()) {
       add(Kind::Note, "data", absent + " not in " + facts_.data_dir,
           fetch("all", facts_.data_dir));

@@ -8,7 +8,7 @@
 namespace radir::workflows {
 namespace {
 
-/// Of each curve; more could not be told apart.
+/// Most points per curve; more would not be visible.
 constexpr std::size_t kDrawnEpochs = 400;
 
 report::Chart loss_chart(const std::vector<LossCurve>& curves,
@@ -49,8 +49,7 @@ std::vector<LossCurve> loss_curves(const std::vector<MetricsLine>& lines) {
 report::Section loss_section(const std::vector<LossCurve>& curves) {
   report::Section section{"Loss", {}};
   if (curves.empty()) {
-    section.blocks.push_back(
-        report::Paragraph{"There is no epoch to show yet."});
+    section.blocks.push_back(report::Paragraph{"No epoch is finished yet."});
     return section;
   }
   report::Table table;
@@ -69,7 +68,8 @@ report::Section loss_section(const std::vector<LossCurve>& curves) {
                                  &train::EpochReport::nll)),
        report::to_svg(loss_chart(curves, "Divergence from the prior",
                                  &train::EpochReport::kl))},
-      "The two parts of the loss, per example: how badly drawn weights explain "
+      "The two parts of the loss, per example: how badly sampled weights "
+      "explain "
       "the training data (mean of the epoch), and how far they are from the "
       "prior (at its end)."});
   section.blocks.push_back(

@@ -41,7 +41,7 @@ class CheckpointWriter {
     written_step_ = progress.state.step;
   }
 
-  /// A failure is no reason to stop: the disk may have room again later, and
+  /// A failure does not stop the training: the disk may have space later, and
   /// the last good checkpoint is still there. One network speaks for all.
   void write(const Progress& progress) {
     if (progress.state.step == written_step_) return;
@@ -51,7 +51,8 @@ class CheckpointWriter {
       failing_ = false;
     } catch (const IoError& error) {
       if (!failing_.exchange(true) && options_.warn) {
-        options_.warn(std::string("no checkpoint this time: ") + error.what());
+        options_.warn(std::string("the checkpoint was not written: ") +
+                      error.what());
       }
     }
     due_ = Clock::now() + options_.every;
@@ -108,7 +109,7 @@ train::TrainingResult<float> ResumableRun::fit(
   Progress result = train::fit<float>(model, data, options, report, pool,
                                       std::move(resumption));
   if (writer.stopped()) {
-    throw Interrupted("the training was asked to stop and did so");
+    throw Interrupted("the training was stopped on request");
   }
   writer.write(result);
   return result;
@@ -116,7 +117,7 @@ train::TrainingResult<float> ResumableRun::fit(
 
 void ResumableRun::check_stop() const {
   if (options_.stop_requested && options_.stop_requested()) {
-    throw Interrupted("the run was asked to stop and did so");
+    throw Interrupted("the run was stopped on request");
   }
 }
 

@@ -27,12 +27,12 @@ using Json = files::JsonObject::Json;
 /// Some hundred bytes for each of at most 400 epochs of 1000 networks.
 constexpr std::size_t kMostMetricsBytes = std::size_t{1} << 28;
 
-/// The name of the command that began the run.
+/// The name of the command that started the run.
 std::string command_of(const RunFolder& folder, const Json& config) {
   const Json command = config.value("command", Json());
   RADIR_CHECK(command.is_object() && command.value("name", Json()).is_string(),
               IoError, folder.config_file(),
-              ": does not say what was asked for; the file is damaged");
+              ": contains no valid command; the file is damaged");
   return command.at("name");
 }
 
@@ -79,7 +79,7 @@ report::Section model_section(const ModelInspection& inspection) {
   section.blocks.push_back(report::Paragraph{text.str()});
   section.blocks.push_back(report::TableBlock{
       layer_table(inspection),
-      "\"To spare\" are inputs that stand apart from the ones that matter; "
+      "\"To spare\" are inputs that the network does not need; "
       "noise is relative to the weights: where the uncertainty is."});
   for (const LayerInspection& layer : inspection.layers) {
     section.blocks.push_back(
@@ -153,11 +153,11 @@ RunReport training_page(const RunFolder& folder, const Json& config,
         model_section(inspect(io::read_model(folder.model_file()))));
   } else {
     result.missing =
-        "the model and its figures are there once the run is finished; the "
+        "the model and its figures are available when the run is finished; the "
         "curve ends at the last checkpoint";
     page.sections.front().blocks.push_back(
         report::Paragraph{"Not finished: " + result.missing +
-                          ". If it was stopped, go on with: radir " + command +
+                          ". If it was stopped, resume with: radir " + command +
                           " --resume " + folder.path()});
   }
   page.sections.push_back(settings_section(config));
@@ -183,7 +183,7 @@ RunReport compression_page(const RunFolder& folder, const Json& config) {
   }
   result.state = "finished";
   result.missing =
-      "the loss of each epoch is not kept by a compression that is finished";
+      "a finished compression does not keep the loss of each epoch";
   return result;
 }
 
@@ -193,10 +193,10 @@ RunReport report_run(const std::string& path) {
   const RunFolder folder = RunFolder::look_at(path);
   const Json config = Json::parse(folder.config());
   const std::string command = command_of(folder, config);
-  RADIR_CHECK(command == "train" || command == "compress", ArgumentError,
-              folder.path(), ": holds a benchmark, which has no page; \"radir ",
-              command, " --resume ", folder.path(),
-              "\" goes on with it and prints its table");
+  RADIR_CHECK(
+      command == "train" || command == "compress", ArgumentError, folder.path(),
+      ": contains a benchmark, which has no page; \"radir ", command,
+      " --resume ", folder.path(), "\" resumes it and prints its table");
   if (command == "compress" && folder.is_finished()) {
     return compression_page(folder, config);
   }

@@ -51,13 +51,13 @@ class TabularPredictor::Impl {
 
   template <typename Visit>
   void regression(const data::EncodedRows& rows, const Visit& visit) {
-    for_each(rows, [&](std::int64_t row, std::int64_t in_piece,
-                       std::int64_t piece) {
+    for_each(rows, [&](std::int64_t row, std::int64_t in_chunk,
+                       std::int64_t chunk) {
       std::vector<likelihood::MixtureComponent> components;
       components.reserve(networks_.size() * static_cast<std::size_t>(samples_));
       for (std::size_t k = 0; k < networks_.size(); ++k) {
         for (std::int64_t s = 0; s < samples_; ++s) {
-          components.push_back(component(k, output(k, s, in_piece, piece)));
+          components.push_back(component(k, output(k, s, in_chunk, chunk)));
         }
       }
       visit(row, likelihood::PredictiveMixture(std::move(components)));
@@ -67,12 +67,12 @@ class TabularPredictor::Impl {
   template <typename Visit>
   void classification(const data::EncodedRows& rows, const Visit& visit) {
     const std::int64_t classes = model_.output_size();
-    for_each(rows, [&](std::int64_t row, std::int64_t in_piece,
-                       std::int64_t piece) {
+    for_each(rows, [&](std::int64_t row, std::int64_t in_chunk,
+                       std::int64_t chunk) {
       std::vector<likelihood::ClassPrediction> of_networks;
       for (std::size_t k = 0; k < networks_.size(); ++k) {
         of_networks.push_back(likelihood::predict_class(
-            output(k, 0, in_piece, piece), samples_, classes, piece * classes));
+            output(k, 0, in_chunk, chunk), samples_, classes, chunk * classes));
       }
       visit(row, likelihood::mixture_of(of_networks));
     });
@@ -88,13 +88,13 @@ class TabularPredictor::Impl {
     std::vector<math::detail::LogSumExp<double>> sums(
         static_cast<std::size_t>(samples_));
     for (std::int64_t begin = 0; begin < rows.count; begin += kRowsAtOnce) {
-      const std::int64_t piece = run(rows, begin);
+      const std::int64_t chunk = run(rows, begin);
       for (std::int64_t s = 0; s < samples_; ++s) {
-        for (std::int64_t i = 0; i < piece; ++i) {
+        for (std::int64_t i = 0; i < chunk; ++i) {
           const double target = static_cast<double>(
               rows.targets[static_cast<std::size_t>(begin + i)]);
           const double residual =
-              scale * (target - static_cast<double>(*output(0, s, i, piece)));
+              scale * (target - static_cast<double>(*output(0, s, i, chunk)));
           sums[static_cast<std::size_t>(s)].add(-tau / 2 * residual * residual);
         }
       }
@@ -106,30 +106,30 @@ class TabularPredictor::Impl {
   }
 
  private:
-  /// Outputs of a piece of rows from `begin` on; returns its length.
+  /// Outputs of a chunk of rows from `begin` on; returns its length.
   std::int64_t run(const data::EncodedRows& rows, std::int64_t begin) {
-    const std::int64_t piece = std::min(kRowsAtOnce, rows.count - begin);
+    const std::int64_t chunk = std::min(kRowsAtOnce, rows.count - begin);
     for (std::size_t k = 0; k < networks_.size(); ++k) {
       outputs_[k].resize(
-          static_cast<std::size_t>(samples_ * piece * model_.output_size()));
-      networks_[k].run(rows.inputs.data() + begin * model_.input_size(), piece,
+          static_cast<std::size_t>(samples_ * chunk * model_.output_size()));
+      networks_[k].run(rows.inputs.data() + begin * model_.input_size(), chunk,
                        outputs_[k].data());
     }
-    return piece;
+    return chunk;
   }
 
-  /// Calls visit(row, row in piece, rows in piece).
+  /// Calls visit(row, row in chunk, rows in chunk).
   template <typename Visit>
   void for_each(const data::EncodedRows& rows, const Visit& visit) {
     for (std::int64_t begin = 0; begin < rows.count; begin += kRowsAtOnce) {
-      const std::int64_t piece = run(rows, begin);
+      const std::int64_t chunk = run(rows, begin);
       const auto task = [&](std::int64_t t) {
-        const std::int64_t end = std::min(piece, (t + 1) * kRowsPerTask);
+        const std::int64_t end = std::min(chunk, (t + 1) * kRowsPerTask);
         for (std::int64_t i = t * kRowsPerTask; i < end; ++i) {
-          visit(begin + i, i, piece);
+          visit(begin + i, i, chunk);
         }
       };
-      const std::int64_t tasks = (piece + kRowsPerTask - 1) / kRowsPerTask;
+      const std::int64_t tasks = (chunk + kRowsPerTask - 1) / kRowsPerTask;
       if (pool_ != nullptr) {
         pool_->run(tasks, task);
       } else {
@@ -139,9 +139,9 @@ class TabularPredictor::Impl {
   }
 
   const float* output(std::size_t network, std::int64_t sample,
-                      std::int64_t row, std::int64_t piece) const {
+                      std::int64_t row, std::int64_t chunk) const {
     return outputs_[network].data() +
-           (sample * piece + row) * model_.output_size();
+           (sample * chunk + row) * model_.output_size();
   }
 
   likelihood::MixtureComponent component(std::size_t network,
@@ -168,7 +168,7 @@ class TabularPredictor::Impl {
   ThreadPool* pool_;
   std::vector<train::Predictor<float>> networks_;
   std::vector<train::Precision> precisions_;
-  std::vector<std::vector<float>> outputs_;  // per network, of one piece
+  std::vector<std::vector<float>> outputs_;  // per network, of one chunk
 };
 
 TabularPredictor::TabularPredictor(const TabularModel& model,

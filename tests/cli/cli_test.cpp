@@ -71,7 +71,7 @@ TEST(Cli, SuggestsNothingFarFetched) {
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_FALSE(contains(result.err, "did you mean")) << result.err;
   expect_failure("version 7", 2, "unexpected argument \"7\"");
-  expect_failure("inspect \"$(printf '\\377')\"", 2, "is not UTF-8");
+  expect_failure("inspect \"$(printf '\\377')\"", 2, "is not valid UTF-8");
 }
 
 TEST(Cli, RejectsBadOptionValues) {

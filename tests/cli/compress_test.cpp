@@ -213,7 +213,7 @@ TEST(DemoCommand, RefusesAFolderThatIsFull) {
   const ProgramResult result =
       run_program("demo --out '" + (folder / "") + "'");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("is there already"), std::string::npos);
+  EXPECT_NE(result.err.find("already exists"), std::string::npos);
 }
 
 }  // namespace

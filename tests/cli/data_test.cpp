@@ -50,14 +50,14 @@ TEST(Data, ListNeedsNoFolder) {
       run_program("data list", "", "unset RADIR_DATA_DIR");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_TRUE(contains(result.out, "mnist"));
-  EXPECT_TRUE(contains(result.err, "no data folder is known"));
+  EXPECT_TRUE(contains(result.err, "no data folder given"));
 }
 
 TEST(Data, FetchAsksForAFolderAndAKnownName) {
   const ProgramResult nowhere =
       run_program("data fetch yacht", "", "unset RADIR_DATA_DIR");
   EXPECT_EQ(nowhere.exit_code, 2);
-  EXPECT_TRUE(contains(nowhere.err, "give --data-dir DIR")) << nowhere.err;
+  EXPECT_TRUE(contains(nowhere.err, "add --data-dir DIR")) << nowhere.err;
   const ProgramResult unknown = run_program("data fetch minst --data-dir d");
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_TRUE(contains(unknown.err, "did you mean \"mnist\"?")) << unknown.err;
@@ -123,7 +123,7 @@ TEST_F(DataFetch, ASignalEndsItAndSaysHowToGoOn) {
   lock.unlock();
   program.send(SIGINT);
   EXPECT_EQ(program.wait(), 128 + SIGINT);
-  EXPECT_TRUE(contains(program.err(), "the same command goes on"))
+  EXPECT_TRUE(contains(program.err(), "run the same command again to resume"))
       << program.err();
   lock.lock();
   is_over = true;

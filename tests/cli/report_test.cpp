@@ -80,10 +80,12 @@ TEST_F(ReportCommand, ShowsHowFarARunningOneHasCome) {
 }
 
 TEST_F(ReportCommand, RefusesWhatIsNoRun) {
-  expect_failure("report '" + folder_.path() + "'", 4, "holds no config.json");
-  expect_failure("report " + (folder_ / "nowhere"), 4, "holds no config.json");
+  expect_failure("report '" + folder_.path() + "'", 4,
+                 "contains no config.json");
+  expect_failure("report " + (folder_ / "nowhere"), 4,
+                 "contains no config.json");
   folder_.write("houses/config.json", "{}");
-  expect_failure("report '" + run_ + "'", 4, "does not say what was asked for");
+  expect_failure("report '" + run_ + "'", 4, "contains no valid command");
   folder_.write("houses/config.json", "{");
   expect_failure("report '" + run_ + "'", 4, "config.json");
 }
@@ -96,7 +98,7 @@ TEST_F(ReportCommand, NamesTheLineThatIsDamaged) {
   expect_failure("report '" + run_ + "'", 4, "metrics.jsonl, line 2");
   folder_.write("houses/metrics.jsonl", first + "{\"network\": 1e300}\n");
   expect_failure("report '" + run_ + "'", 4,
-                 "metrics.jsonl, line 2: \"network\" must be a whole number");
+                 "metrics.jsonl, line 2: \"network\" must be an integer");
   EXPECT_FALSE(std::filesystem::exists(run_ + "/report.html"));
 }
 

@@ -55,7 +55,7 @@ class ReproduceCommand : public ::testing::Test {
     program.send(SIGTERM);
     ASSERT_EQ(program.wait(), 128 + SIGTERM) << program.err();
     EXPECT_TRUE(
-        contains(program.err(), "stopped; go on with: radir reproduce " +
+        contains(program.err(), "stopped; resume with: radir reproduce " +
                                     words[1] + " --resume " + run()))
         << program.err();
   }
@@ -104,8 +104,8 @@ TEST_F(ReproduceCommand, UciGoesOnToTheSameTableAfterASignal) {
   fs::create_directory(lost);
   const ProgramResult failed = run_program(resume("uci"));
   EXPECT_EQ(failed.exit_code, 4) << failed.err;
-  EXPECT_TRUE(
-      contains(failed.err, "go on with: radir reproduce uci --resume " + run()))
+  EXPECT_TRUE(contains(failed.err,
+                       "resume with: radir reproduce uci --resume " + run()))
       << failed.err;
   fs::remove(lost);
   EXPECT_EQ(document(run_program(resume("uci") + "--json")), table);
@@ -117,7 +117,7 @@ TEST_F(ReproduceCommand, UciGoesOnToTheSameTableAfterASignal) {
   EXPECT_EQ(document(run_program(resume("uci") + moved + "--json")), table);
   folder_.write("moved/uci/yacht/n_hidden.txt", "6\n");
   expect_failure(resume("uci") + moved, 4,
-                 "uci: has changed since the run was begun");
+                 "uci: has changed since the run was started");
 }
 
 TEST_F(ReproduceCommand, LenetGoesOnToTheSameFiguresAfterASignal) {
@@ -127,7 +127,7 @@ TEST_F(ReproduceCommand, LenetGoesOnToTheSameFiguresAfterASignal) {
   const auto lenet300 = words("lenet300", {"--seeds", "1"});
   begin_and_stop(lenet300, "seed-0-stage-2");
   expect_failure(resume("lenet5"), 2, "radir reproduce lenet300 --resume");
-  expect_failure("report '" + run() + "'", 2, "holds a benchmark");
+  expect_failure("report '" + run() + "'", 2, "contains a benchmark");
   const ProgramResult finished = run_program(resume("lenet300") + "--json");
   EXPECT_EQ(document(finished), uninterrupted(lenet300));
   EXPECT_EQ(run_program(resume("lenet300") + "--json").out, finished.out);
@@ -144,11 +144,11 @@ TEST_F(ReproduceCommand, TheFolderAndItsSettingsBelongToOneRun) {
   }
   expect_failure("reproduce uci --data-dir '" + folder_.path() +
                      "' --sets yacht --out '" + run() + "'",
-                 2, "go on with it (--resume " + run());
+                 2, "resume it (--resume " + run());
   expect_failure(resume("uci") + "--steps 3", 2,
-                 "--steps cannot be given with --resume");
-  expect_failure(resume("uci") + "--seed 3", 2, "--seed cannot be given");
-  expect_failure("reproduce uci --resume nowhere", 4, "no run was begun there");
+                 "--steps cannot be used with --resume");
+  expect_failure(resume("uci") + "--seed 3", 2, "--seed cannot be used");
+  expect_failure("reproduce uci --resume nowhere", 4, "so it is not a run");
 
   const std::string good = read_bytes(run() + "/config.json");
   const auto damaged = [&](const char* key, const Json& value) {
@@ -158,7 +158,7 @@ TEST_F(ReproduceCommand, TheFolderAndItsSettingsBelongToOneRun) {
   };
   damaged("steps", 1.5);
   expect_failure(resume("uci"), 4,
-                 "config.json: options: \"steps\" must be a whole number");
+                 "config.json: options: \"steps\" must be an integer");
   damaged("colour", 1);
   expect_failure(resume("uci"), 4, "\"colour\" is unknown");
   folder_.write("run/config.json",

@@ -79,7 +79,7 @@ TEST_F(ResumeCommand, SignalsStopItAndItGoesOnToTheSameBytes) {
     program.send(SIGINT);
     EXPECT_EQ(program.wait(), 130);
     EXPECT_TRUE(contains(program.err(),
-                         "stopped; go on with: radir train --resume " + run()))
+                         "stopped; resume with: radir train --resume " + run()))
         << program.err();
   }
   EXPECT_FALSE(fs::exists(model()));
@@ -106,7 +106,7 @@ TEST_F(ResumeCommand, SignalsStopItAndItGoesOnToTheSameBytes) {
   const ProgramResult again = run_program(resume() + "--json");
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(Json::parse(again.out), Json::parse(finished.out));
-  EXPECT_TRUE(contains(again.err, "is finished")) << again.err;
+  EXPECT_TRUE(contains(again.err, "is already finished")) << again.err;
 }
 
 TEST_F(ResumeCommand, ASecondSignalEndsItAtOnce) {
@@ -122,27 +122,27 @@ TEST_F(ResumeCommand, ASecondSignalEndsItAtOnce) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_EQ(program.wait(), 130);
-  EXPECT_FALSE(contains(program.err(), "go on with")) << program.err();
+  EXPECT_FALSE(contains(program.err(), "resume with")) << program.err();
 }
 
 TEST_F(ResumeCommand, OneProcessAtATimeUsesAFolder) {
   RunningProgram program(train());
   ASSERT_TRUE(program.waits_for(checkpoint())) << program.err();
   expect_failure(resume(), 4, "another process is training here");
-  expect_failure(line(train()), 2, "holds a run; go on with it");
+  expect_failure(line(train()), 2, "contains a run; resume it");
 }
 
 TEST_F(ResumeCommand, TakesItsSettingsFromTheRun) {
   begin();
   expect_failure(resume() + "--epochs 3", 2,
-                 "--epochs cannot be given with --resume");
-  expect_failure(resume() + "--seed 3", 2, "--seed cannot be given");
-  expect_failure(resume() + "t.csv", 2, "table cannot be given");
-  expect_failure("train --resume nowhere", 4, "no run was begun there");
+                 "--epochs cannot be used with --resume");
+  expect_failure(resume() + "--seed 3", 2, "--seed cannot be used");
+  expect_failure(resume() + "t.csv", 2, "table cannot be used");
+  expect_failure("train --resume nowhere", 4, "so it is not a run");
   expect_failure("train", 2, "a table and its --target are required");
   for (const char* bad : {"30", "0s", "-3s", "s", "3 s", "5d", "99999999h"}) {
     expect_failure(resume() + "--checkpoint-every='" + std::string(bad) + "'",
-                   2, "is no time");
+                   2, "is not a duration");
   }
 }
 
@@ -161,7 +161,7 @@ TEST_F(ResumeCommand, RefusesATableThatChanged) {
     ASSERT_EQ(program.wait(), 143) << program.err();
   }
   folder_.write("t.csv", text + "3,4\n");
-  expect_failure(resume(), 4, "t.csv: has changed since the run was begun");
+  expect_failure(resume(), 4, "t.csv: has changed since the run was started");
 }
 
 TEST_F(ResumeCommand, SaysWhenAnotherVersionBeganTheRun) {
@@ -171,7 +171,7 @@ TEST_F(ResumeCommand, SaysWhenAnotherVersionBeganTheRun) {
   folder_.write("run/config.json", config.dump());
   const ProgramResult result = run_program(resume());
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_TRUE(contains(result.err, "was begun by radir \"0.0.1\""))
+  EXPECT_TRUE(contains(result.err, "was started by radir \"0.0.1\""))
       << result.err;
 }
 
@@ -184,7 +184,7 @@ TEST_F(ResumeCommand, ExplainsDamage) {
   Json config = Json::parse(read_bytes(run() + "/config.json"));
   config["data"] = 3;
   folder_.write("run/config.json", config.dump());
-  expect_failure(resume(), 4, "has changed since the run was begun");
+  expect_failure(resume(), 4, "has changed since the run was started");
   config["command"]["settings"]["batch"] = 0;
   folder_.write("run/config.json", config.dump());
   expect_failure(resume(), 4, "settings: the batch must be from 1 to");
@@ -213,7 +213,7 @@ TEST_F(ResumeCommand, ExplainsDamageToAFinishedRun) {
   Json config = Json::parse(good);
   config["data"]["rows"] = 1.5;
   folder_.write("run/config.json", config.dump());
-  expect_damage("config.json.data: \"rows\" must be a whole number");
+  expect_damage("config.json.data: \"rows\" must be an integer");
   folder_.write("run/config.json", good);
   io::SavedModel saved = io::read_model(model());
   saved.metrics = R"({"networks": []})";
@@ -227,11 +227,12 @@ TEST_F(ResumeCommand, AFullDiskCostsNothingThatIsDone) {
   const ProgramResult limited =
       run_program(line(train("300")), "", "ulimit -f 16");
   EXPECT_EQ(limited.exit_code, 4) << limited.err;
-  EXPECT_TRUE(contains(limited.err, "no checkpoint this time: cannot write"))
+  EXPECT_TRUE(
+      contains(limited.err, "the checkpoint was not written: cannot write"))
       << limited.err;
   EXPECT_TRUE(contains(limited.err, "largest size allowed")) << limited.err;
-  EXPECT_TRUE(contains(limited.err,
-                       "once that is mended, finish with radir train --resume"))
+  EXPECT_TRUE(
+      contains(limited.err, "fix this, then finish with: radir train --resume"))
       << limited.err;
   EXPECT_FALSE(fs::exists(model()));
 

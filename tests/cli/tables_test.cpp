@@ -183,12 +183,12 @@ TEST_F(TableCommands, BadInputIsOneLineAndLeavesNothing) {
                  4, "column 1 \"a\"");
   expect_failure(train_on("empty.csv", ""), 4, "empty.csv");
   expect_failure(train_on("all.csv", "a,y\n,1\n,2\n3,\n") + " --missing drop",
-                 4, "every row lacks a value");
+                 4, "every row has a missing value");
   expect_failure(train_on("cut.csv.gz", std::string("\x1f\x8b\x08\0", 4)), 4,
                  "cut.csv.gz");
   expect_failure(
       "train '" + good + "' --target y --out '" + folder_.path() + "'", 2,
-      "is there already");
+      "already exists");
   expect_failure(
       "train '" + good + "' --target y --hidden 0 --out '" + run_path() + "'",
       2, "at least one unit");
@@ -211,9 +211,9 @@ TEST_F(TableCommands, ModelsAndTablesThatDoNotFitAreExplained) {
   const ProgramResult extra =
       run_program(predict("a,b,colour,z\n1,2,red,5\n1,3,red,6\n"));
   EXPECT_EQ(extra.exit_code, 0);
-  EXPECT_TRUE(contains(extra.err, "does not know them: \"z\"")) << extra.err;
+  EXPECT_TRUE(contains(extra.err, "does not use: \"z\"")) << extra.err;
   expect_failure("predict " + model_and_table() + "--quantiles 1.5", 2,
-                 "between 0 and 1");
+                 "above 0 and below 1");
   expect_failure("predict " + model_and_table() + "--json", 2, "--out");
   expect_failure("evaluate '" + folder_.path() + "' x.csv", 4,
                  "no model.safetensors");

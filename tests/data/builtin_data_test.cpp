@@ -114,7 +114,7 @@ TEST(Digits, ImagesHaveInkInTheMiddleAndDarkEdges) {
 }
 
 // The nearest class mean is right far more often than chance, and far from
-// always: the classes can be learnt but are not given away.
+// always: the classes can be learned but are not given away.
 TEST(Digits, AreLearnableButNotTrivial) {
   const ImageDataset data = make_digits_dataset(4000, 1000, 3);
   constexpr std::size_t kPixels = 28 * 28;

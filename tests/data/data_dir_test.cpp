@@ -44,10 +44,10 @@ TEST(DataDir, SaysWhatToDoWhenThereIsNone) {
   {
     const DataDirVariable unset(nullptr);
     expect_error<IoError>([] { data_dir(); },
-                          "give --data-dir FOLDER or set RADIR_DATA_DIR");
+                          "add --data-dir FOLDER or set RADIR_DATA_DIR");
     expect_error<IoError>([] { data_dir("/no/such"); },
-                          "the data folder /no/such (from --data-dir) is not "
-                          "there");
+                          "the data folder /no/such (from --data-dir) does not "
+                          "exist");
   }
   const DataDirVariable set("/no/such");
   expect_error<IoError>([] { data_dir(); }, "(from RADIR_DATA_DIR)");

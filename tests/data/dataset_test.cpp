@@ -70,7 +70,7 @@ TEST(DataSets, TheDataFolderHoldsThemAsPublished) {
     const std::string dir =
         folder.substr(0, folder.size() - set.folder.size() - 1);
     const DataSetCheck check = check_data_set(dir, set);
-    EXPECT_EQ(check.state, DataSetState::Whole) << check.problem;
+    EXPECT_EQ(check.state, DataSetState::Complete) << check.problem;
   }
 }
 
@@ -158,7 +158,7 @@ class FetchTest : public ::testing::Test {
 TEST_F(FetchTest, BringsASetThatCanBeRead) {
   EXPECT_EQ(state(), DataSetState::Absent);
   EXPECT_EQ(fetch(), 2u);
-  EXPECT_EQ(state(), DataSetState::Whole) << problem();
+  EXPECT_EQ(state(), DataSetState::Complete) << problem();
   const UciSet set = read_uci(data_set_dir(dir_, "uci/small"));
   EXPECT_EQ(set.rows, 40);
   EXPECT_EQ(set.features, 2);
@@ -176,24 +176,23 @@ TEST_F(FetchTest, MendsWhatIsNot) {
   fetch();
   folder_.write("data/uci/small/data.txt", "1 2 3\n");
   EXPECT_EQ(state(), DataSetState::Damaged);
-  EXPECT_NE(problem().find("it holds 6 bytes instead of the"),
-            std::string::npos);
+  EXPECT_NE(problem().find("it has 6 bytes instead of the"), std::string::npos);
   std::string other = numbers();
   other[0] = '7';
   folder_.write("data/uci/small/data.txt", other);
   EXPECT_NE(problem().find("it is not the file that was published"),
             std::string::npos);
   folder_.write("data/uci/small/data.txt", numbers() + "1");
-  EXPECT_NE(problem().find("it holds more than the"), std::string::npos);
+  EXPECT_NE(problem().find("it has more than the"), std::string::npos);
   EXPECT_EQ(fetch(), 1u);
-  EXPECT_EQ(state(), DataSetState::Whole);
+  EXPECT_EQ(state(), DataSetState::Complete);
 
   folder_.write("data/uci/small/index_test_1.txt", "0\n");
   EXPECT_EQ(state(), DataSetState::Damaged);
   std::filesystem::remove(dir_ + "/uci/small/index_test_1.txt");
   EXPECT_EQ(state(), DataSetState::Incomplete);
   EXPECT_EQ(fetch(), 0u);
-  EXPECT_EQ(state(), DataSetState::Whole);
+  EXPECT_EQ(state(), DataSetState::Complete);
 }
 
 TEST_F(FetchTest, AnUnpackedFileWillDo) {
@@ -202,7 +201,7 @@ TEST_F(FetchTest, AnUnpackedFileWillDo) {
   EXPECT_EQ(state(), DataSetState::Incomplete);
   EXPECT_NE(problem().find("more.gz is missing"), std::string::npos);
   folder_.write("data/uci/small/more", "what is in the packed file");
-  EXPECT_EQ(state(), DataSetState::Whole);
+  EXPECT_EQ(state(), DataSetState::Complete);
   EXPECT_EQ(fetch(), 0u);
 }
 

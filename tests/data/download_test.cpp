@@ -130,7 +130,7 @@ TEST_F(DownloadTest, SaysThatAPartIsKept) {
   folder_.write("data.bin.part", file_.substr(0, 10));
   HttpServer server([&](const HttpRequest&) { return HttpResponse{404}; });
   expect_error<IoError>([&] { download(request({server.url("/")})); },
-                        "data.bin.part, and the next try goes on with it");
+                        "data.bin.part; the next download resumes from it");
   expect_part(file_.substr(0, 10));
 }
 
@@ -237,8 +237,9 @@ TEST_F(DownloadTest, TakesNoMoreThanTheFileCanHave) {
   HttpServer server([&](const HttpRequest&) {
     return HttpResponse{200, {}, file_ + file_};
   });
-  expect_error<IoError>([&] { download(request({server.url("/")})); },
-                        "more than 100100 bytes come, so it is another file");
+  expect_error<IoError>(
+      [&] { download(request({server.url("/")})); },
+      "more than 100100 bytes received, so it is a different file");
   expect_part("");
 }
 

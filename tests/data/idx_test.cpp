@@ -50,9 +50,10 @@ TEST(Idx, ReadsImagesAndLabels) {
 TEST(Idx, RefusesFilesCutAtAnyLengthOrTooLong) {
   for (std::size_t length = 0; length < kImages.size(); ++length) {
     expect_error<IoError>([&] { images_of(kImages.substr(0, length)); },
-                          length < 16 ? "ends inside its header"
-                                      : "the file is cut: its header promises "
-                                        "12 values, but there are");
+                          length < 16
+                              ? "ends inside its header"
+                              : "the file is truncated: its header promises "
+                                "12 values, but there are");
   }
   expect_error<IoError>([] { images_of(kImages + "x"); },
                         "bytes follow the 12 values");

@@ -101,10 +101,10 @@ TEST(TableEncoder, ExplainsWhatCannotBeLearnt) {
   const Table empty = table("a,b\n1,\n2,\n,3\n,4\n");
   expect_error<IoError>(
       [&] { TableEncoder::fit(empty, "a", MissingValues::Drop); },
-      "every row lacks a value");
+      "every row has a missing value");
   const Table flat = table("a,b\n1,5\n1,6\n1,7\n");
   expect_error<IoError>([&] { TableEncoder::fit(flat, "b"); },
-                        "no column but the target varies");
+                        "all columns except the target are constant");
   const Table huge = table("a,b\n1e200,5\n-1e200,6\n1,7\n");
   expect_error<IoError>([&] { TableEncoder::fit(huge, "b"); },
                         "column \"a\": has numbers too large");
@@ -161,11 +161,11 @@ TEST(TableEncoder, IsReadStrictly) {
   refused(R"({"name":"a","type":"categorical","categories":["x"]})",
           "at least two categories, but there are 1");
   refused(R"({"name":"a","type":"categorical","categories":["x",1]})",
-          "\"categories\" must be a list of texts");
+          "\"categories\" must be a list of strings");
   refused(R"({"name":"a","type":"categorical","categories":["x","x"]})",
-          "the category \"x\" stands twice");
-  refused(a + "," + a, "the column \"a\" stands twice");
-  refused(a + "," + y, "the column \"y\" stands twice");
+          "the category \"x\" appears twice");
+  refused(a + "," + a, "the column \"a\" appears twice");
+  refused(a + "," + y, "the column \"y\" appears twice");
   for (const char* text : {"{}", "nonsense", "[]", R"({"kind":3})"}) {
     expect_error<IoError>(
         [&] { TableEncoder::from_json(text); },

@@ -223,7 +223,7 @@ TEST(Table, StreamsInBatches) {
   EXPECT_EQ(rows, 5000);
 }
 
-// Rows that cross the internal buffer's end come out whole.
+// Rows that cross the internal buffer's end come out complete.
 TEST(Table, ReadsFilesLongerThanItsBuffer) {
   TableOptions options;
   options.limits.row_bytes = 64;
@@ -270,7 +270,7 @@ TEST(Table, RefusesWhatIsNoTable) {
             "\x7F"
             "ELF\x02\x01\x01");
       },
-      "which no text holds");
+      "this is not text");
 }
 
 TEST(Table, RefusesZeroBytesBeyondTheHead) {
@@ -376,7 +376,7 @@ TEST(Table, RefusesWhatIsBeyondItsLimits) {
   options.limits.categories = 2;
   expect_error<IoError>([&] { table_of("x\ny\nx\nz\n", options); },
                         "row 4 (line 4), column 1 \"column_1\" has more "
-                        "different texts than the limit of 2");
+                        "different values than the limit of 2");
   options.limits.table_bytes = 1000;
   std::string rows;
   for (int i = 0; i < 2000; ++i) rows += "1\n";

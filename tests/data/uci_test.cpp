@@ -79,19 +79,19 @@ TEST(Uci, NamesFileRowAndColumnOfEveryFault) {
       {"data.txt", "1 2 3\n4 nan 6\n7 8 9\n",
        "data.txt: row 2, column 2 is missing"},
       {"index_features.txt", "0\n3\n",
-       "index_features.txt: row 2, column 1: 3 must be a whole number from 0 "
+       "index_features.txt: row 2, column 1: 3 must be an integer from 0 "
        "to 2"},
-      {"index_features.txt", "0\n0.5\n", "0.5 must be a whole number"},
-      {"index_features.txt", "0\n-1\n", "-1 must be a whole number"},
+      {"index_features.txt", "0\n0.5\n", "0.5 must be an integer"},
+      {"index_features.txt", "0\n-1\n", "-1 must be an integer"},
       {"index_features.txt", "0\n0\n", "row 2: the index 0 is used a second"},
       {"index_target.txt", "0\n",
        "index_target.txt: row 1: the index 0 is used a second time"},
       {"index_target.txt", "1\n2\n", "holds 2 numbers, but exactly one"},
-      {"n_splits.txt", "0\n", "0 must be a whole number from 1 to 10000"},
+      {"n_splits.txt", "0\n", "0 must be an integer from 1 to 10000"},
       {"n_splits.txt", "3\n", "index_train_2.txt: no such file"},
-      {"n_hidden.txt", "1e30\n", "must be a whole number from 1 to 1000000"},
+      {"n_hidden.txt", "1e30\n", "must be an integer from 1 to 1000000"},
       {"index_train_1.txt", "1\n3\n",
-       "index_train_1.txt: row 2, column 1: 3 must be a whole number from 0 "
+       "index_train_1.txt: row 2, column 1: 3 must be an integer from 0 "
        "to 2"},
       {"index_test_1.txt", "2\n",
        "index_test_1.txt: row 1: the index 2 is used a second time"},

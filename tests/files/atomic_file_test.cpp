@@ -130,8 +130,8 @@ TEST(AtomicFile, RefusesWorkAfterTheCommit) {
   const TemporaryFolder folder;
   AtomicFile file(folder / "out.csv");
   file.commit();
-  expect_error<ArgumentError>([&] { file.write("x"); }, "committed already");
-  expect_error<ArgumentError>([&] { file.commit(); }, "committed already");
+  expect_error<ArgumentError>([&] { file.write("x"); }, "already committed");
+  expect_error<ArgumentError>([&] { file.commit(); }, "already committed");
 }
 
 TEST(SystemError, SaysWhatToDo) {

@@ -50,10 +50,10 @@ TEST(ByteSource, JoinsSeveralGzipMembers) {
 TEST(ByteSource, RefusesGzipCutAtAnyLength) {
   const std::string whole = gzip("a,b\n1,2\n3,4\n");
   for (std::size_t length = 2; length < whole.size(); ++length) {
-    expect_error<IoError>([&] { text_of_bytes(whole.substr(0, length)); },
-                          "memory: the gzip data ends after " +
-                              std::to_string(length) +
-                              " bytes, before its end mark: the file is cut");
+    expect_error<IoError>(
+        [&] { text_of_bytes(whole.substr(0, length)); },
+        "memory: the gzip data ends after " + std::to_string(length) +
+            " bytes, before its end mark: the file is truncated");
   }
 }
 

@@ -23,12 +23,12 @@ TEST(Sha256, AgreesWithTheStandard) {
 
 TEST(Sha256, PiecesMakeNoDifference) {
   const std::string text(300, 'r');
-  for (std::size_t piece : {1u, 7u, 63u, 64u, 65u, 128u, 299u}) {
+  for (std::size_t chunk : {1u, 7u, 63u, 64u, 65u, 128u, 299u}) {
     Sha256 sum;
-    for (std::size_t i = 0; i < text.size(); i += piece) {
-      sum.add(std::string_view(text).substr(i, piece));
+    for (std::size_t i = 0; i < text.size(); i += chunk) {
+      sum.add(std::string_view(text).substr(i, chunk));
     }
-    EXPECT_EQ(sum.hex(), sha256(text)) << piece;
+    EXPECT_EQ(sum.hex(), sha256(text)) << chunk;
   }
 }
 

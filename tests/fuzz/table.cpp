@@ -16,7 +16,7 @@ void read_in_pieces(std::string_view bytes) {
   options.limits.cell_bytes = 16;
   options.limits.columns = 8;
   options.limits.categories = 20;
-  data::TableReader reader(files::memory_byte_source("pieces", bytes), options);
+  data::TableReader reader(files::memory_byte_source("chunks", bytes), options);
   data::Table table = reader.empty_table();
   while (reader.read(table, 1) == 1) {
   }

@@ -152,7 +152,7 @@ TEST(ModelFile, ReadingIsStrict) {
   EXPECT_NO_THROW(read_model("file", with_document([](Json&) {})));
   expect_refused([](Json& j) { j["format"] = 2; }, "has format 2");
   expect_refused([](Json& j) { j.erase("seed"); }, "\"seed\" is missing");
-  expect_refused([](Json& j) { j["seed"] = -1; }, "from 0");
+  expect_refused([](Json& j) { j["seed"] = -1; }, ">= 0");
   expect_refused([](Json& j) { j["colour"] = 1; }, "\"colour\" is unknown");
   expect_refused([](Json& j) { j["networks"] = 0; }, "from 1 to 1000");
   expect_refused([](Json& j) { j["networks"] = 3; }, "network3.");

@@ -103,15 +103,15 @@ TEST(NetworkFile, FaultsNameTheLayerAndTheKey) {
   expect_refused(with_layers(R"({"type":"relu"},{"type":"dense"})"),
                  ": layer 2: \"outputs\" is missing");
   expect_refused(with_layers(R"({"type":"dense","outputs":10.5})"),
-                 ": layer 1: \"outputs\" must be a whole number, but is 10.5");
+                 ": layer 1: \"outputs\" must be an integer, but is 10.5");
   expect_refused(with_layers(R"({"type":"dense","outputs":"ten"})"),
-                 ": layer 1: \"outputs\" must be a whole number, but is");
+                 ": layer 1: \"outputs\" must be an integer, but is");
   expect_refused(with_layers(R"({"type":"dense","outputs":1,"units":2})"),
                  ": layer 1: \"units\" is unknown");
   expect_refused(with_layers(R"({"type":"conv2d","outputs":1,"kernel":[1]})"),
                  ": layer 1: \"kernel\" must be a number or a list of two");
   expect_refused(with_layers(R"({"type":"select","indices":[1,"a"]})"),
-                 ": layer 1: \"indices\" must be a list of whole numbers");
+                 ": layer 1: \"indices\" must be a list of integers");
 }
 
 TEST(NetworkFile, ImpossibleNetworksSayWhichLayerAndWhichShapes) {
@@ -128,7 +128,7 @@ TEST(NetworkFile, ImpossibleNetworksSayWhichLayerAndWhichShapes) {
 
 TEST(NetworkFile, SizesAreNotTrusted) {
   expect_refused(R"({"input":[18446744073709551615],"layers":[]})",
-                 ": \"input\" must be a list of whole numbers");
+                 ": \"input\" must be a list of integers");
   expect_refused(R"({"input":[4611686018427387904,4611686018427387904,4],
                      "layers":[{"type":"flatten"}]})",
                  ": network: the input shape");

@@ -214,11 +214,11 @@ TEST_F(Onnx, OtherFormsOfOperatorsAreNamed) {
       "the pads must be the same before and after");
   expect_refused<UnsupportedError>(
       change_attribute(0, "strides", [](auto& a) { a.add_ints(1); }),
-      "the attribute strides must be 2 whole numbers");
+      "the attribute strides must be 2 integers");
   expect_refused<UnsupportedError>(
       change_attribute(
           0, "group", [](auto& a) { a.set_type(onnx::AttributeProto::FLOAT); }),
-      "the attribute group must be a whole number");
+      "the attribute group must be an integer");
   expect_refused<UnsupportedError>(
       change_attribute(0, "group", [](auto& a) { a.set_name("auto_pad"); }),
       "the attribute group is missing");
@@ -300,7 +300,7 @@ TEST_F(Onnx, NumbersThatDoNotFitAreRefused) {
       "has 4 outputs, but 3 biases");
   expect_refused<IoError>(
       [](onnx::ModelProto& m) { m.clear_metadata_props(); },
-      "the metadata \"radir.input\" is missing; the file is cut");
+      "the metadata \"radir.input\" is missing; the file is truncated");
   expect_refused<IoError>(change_constant(0, [](Tensor& t) { t.add_dims(1); }),
                           "must be a FLOAT tensor of 4 dimensions");
   expect_refused<IoError>(
@@ -308,7 +308,7 @@ TEST_F(Onnx, NumbersThatDoNotFitAreRefused) {
       "must be a FLOAT tensor");
   expect_refused<IoError>(
       change_constant(0, [](Tensor& t) { t.set_name("layer3.weight"); }),
-      "\"layer3.weight\" is there twice");
+      "\"layer3.weight\" appears twice");
   expect_refused<IoError>(
       change_constant(0, [](Tensor& t) { t.set_name("x"); }),
       "\"layer1.weight\" is missing");
@@ -360,7 +360,7 @@ TEST_F(Onnx, TrustsNoLength) {
   expect_error<IoError>([&] { read_onnx("file", large_tensor); },
                         "which is not what its dimensions say");
   expect_error<IoError>([&] { read_onnx("file", large_field); },
-                        "is not an ONNX file, or cut or damaged");
+                        "is not an ONNX file, truncated or damaged");
   EXPECT_LT(testing::take_largest_allocation(), std::size_t{1} << 20);
 }
 
@@ -385,7 +385,7 @@ TEST_F(Onnx, CutOrDamagedFilesAreRefusedAndNeverCrash) {
   EXPECT_GT(refused, 0u);
   folder_.write("text.onnx", "hello, this is not an ONNX file");
   expect_error<IoError>([&] { read_onnx(folder_ / "text.onnx"); },
-                        "text.onnx: is not an ONNX file, or cut or damaged");
+                        "text.onnx: is not an ONNX file, truncated or damaged");
   expect_error<IoError>([&] { read_onnx(folder_ / "none.onnx"); }, "none.onnx");
 }
 

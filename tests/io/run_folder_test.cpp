@@ -50,16 +50,16 @@ TEST(RunFolder, NothingThatIsThereIsTouched) {
                                 part);
   };
   place.write("run", "a file");
-  expect_refused("is no folder");
+  expect_refused("is not a directory");
   fs::remove(place / "run");
   place.write("run/notes.txt", "");
-  expect_refused("is there already; choose another");
+  expect_refused("already exists; choose another");
   fs::remove(place / "run/notes.txt");
   place.write("run/config.json", "");
   place.write("run/checkpoint.safetensors", "");
-  expect_refused("holds a run; go on with it (--resume ");
+  expect_refused("contains a run; resume it (--resume ");
   place.write("run/model.safetensors", "");
-  expect_refused("is there already; choose another");
+  expect_refused("already exists; choose another");
   fs::remove_all(place / "run");
   fs::create_directory(place / "run");
   EXPECT_NO_THROW(RunFolder::check_free(place / "run"));
@@ -68,10 +68,10 @@ TEST(RunFolder, NothingThatIsThereIsTouched) {
 TEST(RunFolder, WithoutAConfigThereIsNothingToOpen) {
   const TemporaryFolder place;
   expect_error<IoError>([&] { RunFolder::open(place / "run"); },
-                        "holds no config.json, so no run was begun there");
+                        "contains no config.json, so it is not a run");
   place.write("file", "");
   expect_error<IoError>([&] { RunFolder::create(place / "file/run"); },
-                        "cannot make the folder");
+                        "cannot create the folder");
 }
 
 TEST(RunFolder, ItsConfigIsAnObjectAndNotTooDeep) {
@@ -147,7 +147,7 @@ TEST(RunFolder, ARunWithNothingToGoOnWithCanBeDiscarded) {
 TEST(RunFolder, CanBeLookedAtWhileSomebodyHasIt) {
   const TemporaryFolder place;
   expect_error<IoError>([&] { RunFolder::look_at(place / "run"); },
-                        "holds no config.json, so no run was begun there");
+                        "contains no config.json, so it is not a run");
   const RunFolder run = RunFolder::create(place / "run");
   files::write_file(run.config_file(), "{}");
   for (const char* part : {"stage-10", "stage-2", "1"}) {

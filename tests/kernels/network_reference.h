@@ -232,7 +232,7 @@ class ReferenceLayer {
   network::Shape output_;
 };
 
-/// The whole network, with random weights.
+/// The complete network, with random weights.
 class ReferenceNetwork {
  public:
   ReferenceNetwork(const network::Shape& input,

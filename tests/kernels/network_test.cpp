@@ -207,7 +207,7 @@ double largest(const Numbers& numbers) {
   return static_cast<double>(result);
 }
 
-/// Errors are measured against a whole tensor's size: a sum's rounding error
+/// Errors are measured against a complete tensor's size: a sum's rounding error
 /// grows with its terms, not with its result.
 template <typename T>
 void compare(WorstError<T>& worst, const std::vector<T>& got,

@@ -109,7 +109,7 @@ double chi_square_score(double statistic, double degrees) {
 // Of p = 10^-6, one-sided.
 constexpr double kScoreLimit = 4.753;
 
-/// Cells that a law fills with known probabilities.
+/// Cells that a distribution fills with known probabilities.
 struct Cells {
   std::vector<double> upper_ends;
   std::vector<double> probabilities;  // one more: the last cell has no end

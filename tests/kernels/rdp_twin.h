@@ -27,7 +27,8 @@ inline double implicit_slope(double m, double kappa, double w,
     return kappa * (std::cos(a) - w) +
            (m - 2) * std::log(std::sin(a) / std::sin(theta));
   };
-  // Panels shrink towards theta, where a concentrated law has its mass.
+  // Panels shrink towards theta, where a concentrated distribution has its
+  // mass.
   double sum = 0;
   double left = theta;
   for (int panel = 40; panel-- > 0;) {
@@ -294,7 +295,7 @@ class SideTwin {
   std::uint32_t all_groups_;  // of both sides
 };
 
-/// A whole layer.
+/// A complete layer.
 template <typename T>
 class LayerTwin {
  public:

@@ -28,7 +28,7 @@ TEST(Throughput, MultipliesMatrices) {
   multiply_matrices(kSize, a.data(), b.data(), c.data());
   for (std::size_t i = 0; i < kSize; ++i) {
     for (std::size_t j = 0; j < kSize; ++j) {
-      float sum = 0;  // whole numbers: exact in any order
+      float sum = 0;  // integers: exact in any order
       for (std::size_t k = 0; k < kSize; ++k) {
         sum += a[i * kSize + k] * b[k * kSize + j];
       }

@@ -20,7 +20,7 @@ using testing::VmfCosineLaw;
 
 constexpr RandomStream kStream{20190517, 3, 1};
 
-/// One law and the samples drawn from it.
+/// One distribution and the samples drawn from it.
 template <typename T>
 struct Sampled {
   Sampled(std::int64_t m, std::int64_t rows, std::vector<T> loc_, T kappa_,
@@ -149,7 +149,7 @@ TEST(VmfSampler, VectorsHaveUnitLengthAndTheirCosineInFloat) {
 
 // The part of a sample orthogonal to the mean direction is uniform: in the
 // plane it takes either side, elsewhere its cosine to any fixed direction
-// follows the uniform law of one dimension less.
+// follows the uniform distribution of one dimension less.
 TEST(VmfSampler, TangentPartIsUniform) {
   const VmfCosineLaw nine_dimensions(9, 0);
   for (const std::int64_t m : {2, 3, 10}) {
@@ -208,7 +208,7 @@ TEST(VmfSampler, AcceptsAtTheExactRate) {
 
 TEST(VmfSampler, FirstProposalsComeFromTheVectorItself) {
   // At a tiny concentration the first proposal is nearly always taken and
-  // nearly equal to that of the uniform law, t = loc.g/|g|.
+  // nearly equal to that of the uniform distribution, t = loc.g/|g|.
   const auto loc = some_direction<double>(6);
   const Sampled<double> uniform(6, 50, loc, 0), nearly(6, 50, loc, 1e-9);
   for (std::size_t i = 0; i < uniform.gaps.size(); ++i) {
@@ -216,7 +216,8 @@ TEST(VmfSampler, FirstProposalsComeFromTheVectorItself) {
   }
 }
 
-// Any cut of the work gives the same bits, and the laws repeat in turn.
+// Any cut of the work gives the same bits, and the distributions repeat in
+// turn.
 TEST(VmfSampler, SlicesEqualTheWhole) {
   const std::int64_t m = 11, rows = 60;
   std::vector<float> loc = some_direction<float>(m);

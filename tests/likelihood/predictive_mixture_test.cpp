@@ -79,7 +79,8 @@ TEST(PredictiveMixture, QuantilesInvertTheDistributionFunction) {
 }
 
 TEST(PredictiveMixture, CrpsOfANormalLawIsTheKnownOne) {
-  // Equal components are one normal law; sigma (z (2 Phi(z) - 1) + 2 phi(z)
+  // Equal components are one normal distribution; sigma (z (2 Phi(z) - 1) + 2
+  // phi(z)
   // - 1/sqrt(pi)) (Gneiting and Raftery 2007, eq. 21).
   const double z = 0.7, sigma = 2;
   const double phi = std::exp(-z * z / 2) / std::sqrt(2 * M_PI);

@@ -199,7 +199,7 @@ TEST(VmfKlTest, GradientIsTheDerivative) {
   }
 }
 
-// KL to the uniform law is the entropy that is missing.
+// KL to the uniform distribution is the entropy that is missing.
 TYPED_TEST(VmfTest, EntropyAndDivergenceFromUniform) {
   using T = TypeParam;
   WorstError<T> worst("vmf_entropy", 8);

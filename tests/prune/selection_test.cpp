@@ -37,15 +37,15 @@ TEST(Select, KeepsScoresAboveTheThreshold) {
   selection = select(wiring, scores, {100, kAll});
   EXPECT_EQ(selection.inputs[0], (Indices{0, 2}));
   EXPECT_EQ(selection.inputs[1].size(), 4u);
-  // Layers without scores stay whole.
+  // Layers without scores stay complete.
   selection = select(wiring, {{}, scores[1]}, {100, 100});
   EXPECT_EQ(architecture(wiring, selection), "3-2");
 }
 
 TEST(Select, NamesFiltersAndFeatures) {
   const network::Wiring wiring(network::lenet5());
-  EXPECT_EQ(architecture(wiring, whole(wiring)), "20-50-800-500");
-  Selection selection = whole(wiring);
+  EXPECT_EQ(architecture(wiring, all_units(wiring)), "20-50-800-500");
+  Selection selection = all_units(wiring);
   selection.inputs[1] = {3, 4, 7};
   selection.inputs[2] = {0, 1, 2, 16, 790};
   EXPECT_EQ(architecture(wiring, selection), "3-3-5-500");

@@ -84,7 +84,7 @@ struct Fixture {
   /// Keeps about half of what can be removed.
   Selection half() const {
     const network::Wiring wiring(model.spec().network);
-    Selection selection = whole(wiring);
+    Selection selection = all_units(wiring);
     for (std::size_t l = 0; l < wiring.size(); ++l) {
       if (!wiring.removable(l)) continue;
       auto& kept = selection.inputs[l];
@@ -179,7 +179,7 @@ TYPED_TEST(Shrink, BayesianNetworkHasTheSameMeans) {
 TYPED_TEST(Shrink, ChangesNothingWhenAllStay) {
   const Fixture<TypeParam> fixture(cases()[2].network);
   const Selection selection =
-      whole(network::Wiring(fixture.model.spec().network));
+      all_units(network::Wiring(fixture.model.spec().network));
   const auto shrunk = shrink(fixture.model, fixture.parameters, selection);
   EXPECT_EQ(shrunk.parameters, fixture.parameters);
   EXPECT_EQ(shrunk.spec.network.layers.size(),
@@ -189,12 +189,12 @@ TYPED_TEST(Shrink, ChangesNothingWhenAllStay) {
 TEST(ShrinkErrors, RefusesImpossibleSelections) {
   const Fixture<float> fixture(cases()[4].network);
   const auto plain = train::point_network(fixture.model, fixture.parameters);
-  Selection selection = whole(network::Wiring(plain.spec));
+  Selection selection = all_units(network::Wiring(plain.spec));
   selection.inputs[1].pop_back();
   testing::expect_error<UnsupportedError>(
       [&] { shrink(plain, selection); },
       "inputs of layer 2 with weights cannot be removed");
-  selection = whole(network::Wiring(plain.spec));
+  selection = all_units(network::Wiring(plain.spec));
   selection.inputs[4].push_back(6);
   testing::expect_error<ArgumentError>([&] { shrink(plain, selection); },
                                        "keeps input 6 of layer 5");

@@ -148,7 +148,7 @@ TEST(LenetOptions, ComeBackFromJson) {
     testing::expect_error<IoError>([&] { lenet_options_from_json(bad, true); },
                                    part);
   };
-  expect_refused("seeds", "1.5", "must be a whole number, but is 1.5");
+  expect_refused("seeds", "1.5", "must be an integer, but is 1.5");
   expect_refused("seeds", "0", "must be from 1 to 1000, but is 0");
   expect_refused("batch", "-1", "options.settings: ");
 }

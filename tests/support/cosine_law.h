@@ -6,10 +6,11 @@
 
 namespace radir::testing {
 
-/// The law of the cosine w = mu.x of a vMF draw, density proportional to
-/// exp(kappa w) (1 - w^2)^{(m-3)/2}, on a grid: in x = atanh(w) the density is
-/// smooth and falls off exponentially, so sums over the grid (the trapezoidal
-/// rule) are integrals to machine precision. Uses nothing of the library.
+/// The distribution of the cosine w = mu.x of a vMF draw, density proportional
+/// to exp(kappa w) (1 - w^2)^{(m-3)/2}, on a grid: in x = atanh(w) the density
+/// is smooth and falls off exponentially, so sums over the grid (the
+/// trapezoidal rule) are integrals to machine precision. Uses nothing of the
+/// library.
 class CosineLaw {
  public:
   CosineLaw(double m, double kappa) {

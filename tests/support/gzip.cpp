@@ -11,7 +11,7 @@ std::string gzip(std::string_view bytes) {
   z_stream stream{};
   if (::deflateInit2(&stream, 6, Z_DEFLATED, MAX_WBITS + kGzip, 8,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
-    throw std::runtime_error("zlib did not start");
+    throw std::runtime_error("zlib cannot be initialised");
   }
   std::string out(::deflateBound(&stream, bytes.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));

@@ -6,9 +6,10 @@
 
 namespace radir::testing {
 
-/// The law of the cosine w = mu.x under a von Mises-Fisher law, by numerical
-/// integration in y = atanh(w), where its density is proportional to
-/// exp(kappa tanh y - (m-1) log cosh y). No Bessel function is used.
+/// The distribution of the cosine w = mu.x under a von Mises-Fisher
+/// distribution, by numerical integration in y = atanh(w), where its density is
+/// proportional to exp(kappa tanh y - (m-1) log cosh y). No Bessel function is
+/// used.
 class VmfCosineLaw {
  public:
   VmfCosineLaw(double m, double kappa) : m_(m), kappa_(kappa) {

@@ -136,7 +136,7 @@ TEST(Compress, FiguresAreReadStrictly) {
         [&] { compress_result_from_json(json.dump()); }, part);
   };
   refused("/unpruned", "3", "figures.unpruned is not an object, but 3");
-  refused("/unpruned/flops", "1e300", "must be a whole number, but is 1e+300");
+  refused("/unpruned/flops", "1e300", "must be an integer, but is 1e+300");
   refused("/pruned/layers", "[]", "3 layers before pruning, but 0 after");
   refused("/pruned/layers/1/flops", "0",
           "figures.pruned.layers[1]: \"flops\" must be from 1");
@@ -176,7 +176,7 @@ TEST(Compress, SettingsSurviveJson) {
   text.replace(text.find("12345"), 5, "1e300");
   testing::expect_error<IoError>(
       [&] { compress_settings_from_json(text); },
-      "\"max_flops\" must be a whole number, but is 1e+300");
+      "\"max_flops\" must be an integer, but is 1e+300");
 }
 
 TEST(Compress, MeetsABudget) {

@@ -31,7 +31,7 @@ MachineFacts good_machine() {
   facts.can_download = true;
   facts.data_dir = "data";
   facts.has_data_dir = true;
-  facts.data_sets = {{"mnist", {DataSetState::Whole, ""}}};
+  facts.data_sets = {{"mnist", {DataSetState::Complete, ""}}};
   return facts;
 }
 
@@ -69,14 +69,14 @@ TEST(Doctor, NoticesASlowInstructionSet) {
   facts.isa = Isa::Generic;
   expect_complaint(facts, Kind::Note, "processor", "no AVX2", "host's");
   facts.wished_isa = "generic";
-  expect_complaint(facts, Kind::Note, "processor", "as RADIR_ISA asks",
+  expect_complaint(facts, Kind::Note, "processor", "set by RADIR_ISA",
                    "unset RADIR_ISA");
 }
 
 TEST(Doctor, NoticesAControlGroupThatGrantsLess) {
   MachineFacts facts = good_machine();
   facts.granted = 1.5;
-  expect_complaint(facts, Kind::Problem, "threads", "grants 1.5 processors",
+  expect_complaint(facts, Kind::Problem, "threads", "only 1.5 processors",
                    "--threads 1");
   facts.granted = 0;  // no limit
   EXPECT_TRUE(complaints(facts, "").empty());
@@ -85,7 +85,7 @@ TEST(Doctor, NoticesAControlGroupThatGrantsLess) {
 TEST(Doctor, NoticesOtherPrograms) {
   MachineFacts facts = good_machine();
   facts.load = 9;
-  expect_complaint(facts, Kind::Note, "threads", "9.0 want to run",
+  expect_complaint(facts, Kind::Note, "threads", "9.0 are running",
                    "fewer --threads");
   facts = good_machine();
   facts.speeds = {100, 30, 29};
@@ -99,10 +99,10 @@ TEST(Doctor, NoticesASlowBlas) {
   expect_complaint(facts, Kind::Problem, "blas", "22 % of our product's",
                    "OPENBLAS_CORETYPE=Haswell");
   facts.isa = Isa::Avx512;
-  expect_complaint(facts, Kind::Problem, "blas", "takes the processor for",
+  expect_complaint(facts, Kind::Problem, "blas", "does not recognise",
                    "OPENBLAS_CORETYPE=SkylakeX");
   facts.blas = "/usr/lib/blas/libblas.so.3";
-  expect_complaint(facts, Kind::Problem, "blas", "a slow one",
+  expect_complaint(facts, Kind::Problem, "blas", ": slow",
                    "libopenblas0-pthread");
 }
 
@@ -110,7 +110,7 @@ TEST(Doctor, NoticesThatLibtorchIsMissing) {
   MachineFacts facts = good_machine();
   facts.no_libtorch = "no such file";
   facts.speeds.blas = 0;
-  expect_complaint(facts, Kind::Note, "libtorch", "not here; only bench step",
+  expect_complaint(facts, Kind::Note, "libtorch", "not found; only bench step",
                    "RADIR_WITH_TORCH=ON");
 }
 
@@ -127,7 +127,8 @@ TEST(Doctor, SaysThatGraphicsProcessorsAreNotUsed) {
   EXPECT_EQ(cuda->text.rfind("One, Two; this program has no CUDA kernels", 0),
             0u);
   facts.cuda_status = 999;
-  expect_complaint(facts, Kind::Note, "cuda", "cuInit says 999", "nvidia-smi");
+  expect_complaint(facts, Kind::Note, "cuda", "cuInit returns 999",
+                   "nvidia-smi");
 }
 
 TEST(Doctor, NoticesThatMemoryOrDiskRunOut) {
@@ -139,13 +140,12 @@ TEST(Doctor, NoticesThatMemoryOrDiskRunOut) {
   facts.free_disk_bytes = kGiB / 10;
   expect_complaint(facts, Kind::Problem, "disk", "0.1 GiB free", "--out");
   facts.can_write_here = false;
-  expect_complaint(facts, Kind::Note, "disk", "nothing can be written",
-                   "--out");
+  expect_complaint(facts, Kind::Note, "disk", "not writable", "--out");
 }
 
 TEST(Doctor, NoticesWhatIsWrongWithTheData) {
   MachineFacts facts = good_machine();
-  facts.data_sets = {{"mnist", {DataSetState::Whole, ""}},
+  facts.data_sets = {{"mnist", {DataSetState::Complete, ""}},
                      {"yacht", {DataSetState::Damaged, "data.txt: is cut"}}};
   expect_complaint(facts, Kind::Problem, "data", "data.txt: is cut",
                    "radir data fetch yacht --data-dir data");
@@ -156,10 +156,10 @@ TEST(Doctor, NoticesWhatIsWrongWithTheData) {
   expect_complaint(facts, Kind::Note, "data", "yacht not in data",
                    "radir data fetch all --data-dir data");
   facts.has_data_dir = false;
-  expect_complaint(facts, Kind::Problem, "data", "data is not there",
+  expect_complaint(facts, Kind::Problem, "data", "data does not exist",
                    "radir data fetch all --data-dir data");
   facts.data_dir = "";
-  expect_complaint(facts, Kind::Note, "data", "no data folder is known",
+  expect_complaint(facts, Kind::Note, "data", "no data folder given",
                    "RADIR_DATA_DIR");
   facts = good_machine();
   facts.can_download = false;

@@ -65,8 +65,8 @@ TEST(MetricsLines, AreReadStrictly) {
   expect_refused(first + "{\"network\":1}",
                  "m.jsonl, line 2: \"epoch\" is missing");
   expect_refused(with("epoch", "1e300"),
-                 "\"epoch\" must be a whole number, but is 1e+300");
-  expect_refused(with("epoch", "1.5"), "a whole number, but is 1.5");
+                 "\"epoch\" must be an integer, but is 1e+300");
+  expect_refused(with("epoch", "1.5"), "an integer, but is 1.5");
   expect_refused(with("epoch", "0"), "from 1 to 1000000000000, but is 0");
   expect_refused(with("epoch", "9223372036854775807"), "from 1 to");
   expect_refused(with("network", "-1"), "from 1 to 1000, but is -1");

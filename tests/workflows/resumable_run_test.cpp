@@ -200,7 +200,7 @@ TEST(ResumableRun, AFailedCheckpointWarnsAndTheOldOneStays) {
     EXPECT_THROW(problem.fit(&second), Interrupted);
   }
   EXPECT_EQ(warnings.size(), 1u);  // not after each of the 30 steps
-  EXPECT_NE(warnings[0].find("no checkpoint this time: cannot write"),
+  EXPECT_NE(warnings[0].find("the checkpoint was not written: cannot write"),
             std::string::npos)
       << warnings[0];
   EXPECT_EQ(read_bytes(folder.checkpoint_file()), good);
@@ -278,7 +278,7 @@ TEST(ResumableRun, StopsBetweenStepsToo) {
   EXPECT_NO_THROW(ResumableRun(folder, {}).check_stop());
   const ResumableRun run(folder, stop_at(1));
   EXPECT_NO_THROW(run.check_stop());
-  expect_error<Interrupted>([&] { run.check_stop(); }, "asked to stop");
+  expect_error<Interrupted>([&] { run.check_stop(); }, "stopped on request");
 }
 
 TEST(TabularSettings, ComeBackFromJson) {
@@ -309,7 +309,7 @@ TEST(TabularSettings, AreReadStrictly) {
   std::string text = to_json(TabularSettings());
   text.replace(text.find("\"steps\":20000"), 13, "\"steps\":1e300");
   expect_error<IoError>([&] { settings_from_json(text); },
-                        "\"steps\" must be a whole number, but is 1e+300");
+                        "\"steps\" must be an integer, but is 1e+300");
   text = to_json(TabularSettings());
   text.replace(text.find("{"), 1, "{\"colour\":1,");
   expect_error<IoError>([&] { settings_from_json(text); },

@@ -293,10 +293,10 @@ TEST(Tabular, SettingsAndDataLeaveTheirTrace) {
   EXPECT_NE(fingerprint(other), fingerprint(arm.rows));
 }
 
-TEST(TabularSource, PiecesMakeUpTheWholeTable) {
+TEST(TabularSource, ChunksMakeUpTheTable) {
   const TemporaryFolder folder;
   std::string text = "a,unused,b,y\n";
-  constexpr std::int64_t kRows = 20000;  // several pieces
+  constexpr std::int64_t kRows = 20000;  // several chunks
   for (std::int64_t i = 0; i < kRows; ++i) {
     text += std::to_string(i) + ",x," + (i % 2 ? "u" : "v") + ",1\n";
   }
@@ -305,17 +305,17 @@ TEST(TabularSource, PiecesMakeUpTheWholeTable) {
       files::memory_byte_source("head", "a,b,y\n1,u,2\n2,v,3\n"));
   const data::TableEncoder encoder = data::TableEncoder::fit(head, "y");
   std::int64_t rows = 0;
-  int pieces = 0;
-  const auto extra = data::for_each_piece(
+  int chunks = 0;
+  const auto extra = for_each_chunk(
       path, 0, encoder, false,
-      [&](const data::Table& piece, std::int64_t first) {
+      [&](const data::Table& chunk, std::int64_t first) {
         EXPECT_EQ(first, rows);
-        EXPECT_EQ(piece.column("a").number(0), static_cast<double>(first));
-        rows += piece.rows();
-        ++pieces;
+        EXPECT_EQ(chunk.column("a").number(0), static_cast<double>(first));
+        rows += chunk.rows();
+        ++chunks;
       });
   EXPECT_EQ(rows, kRows);
-  EXPECT_GT(pieces, 1);
+  EXPECT_GT(chunks, 1);
   EXPECT_EQ(extra, (std::vector<std::string>{"unused"}));
 }
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-// How long a training step and a prediction take, ours beside libtorch's. The
-// measurements that need libtorch live in a module of their own
-// (src/torch/baselines) that is loaded when one of these functions is called,
-// so that nothing else pays for loading libtorch.
+// The time of a training step and a prediction, next to libtorch's.
+// Measurements that need libtorch are in a separate module, which is loaded
+// when one of these functions is called, so that nothing else has to load
+// libtorch.
 
 namespace radir::bench {
 
@@ -37,7 +37,7 @@ struct BenchStepRow {
 
 struct BenchStepResult {
   std::vector<BenchStepRow> rows;
-  double peak_memory_mib = 0;  ///< of the whole process
+  double peak_memory_mib = 0;  ///< of the process
   std::string libtorch;        ///< its version
 
   /// The row of a variant; throws ArgumentError when it was not measured.
@@ -45,7 +45,7 @@ struct BenchStepResult {
                           const std::string& variant, int threads) const;
 };
 
-/// Measures whole training steps, interleaved. Throws ArgumentError for an
+/// Measures complete training steps, interleaved. Throws ArgumentError for an
 /// unknown network or impossible numbers, UnsupportedError when this build has
 /// no libtorch or its module is missing.
 BenchStepResult bench_step(const BenchStepOptions& options);

@@ -5,7 +5,7 @@
 #include "radir/data/idx.h"
 #include "radir/data/table.h"
 
-// Data made on the spot, so that every command works without a download. The
+// Generated data, so that every command works without a download. The
 // same seed gives the same data; element i depends on (seed, i) alone.
 
 namespace radir::data {

@@ -38,7 +38,7 @@ class CsvWriter {
   bool at_row_start_ = true;
 };
 
-/// Writes a whole table with a header, atomically.
+/// Writes a complete table with a header, atomically.
 void write_csv(const std::string& path, const Table& table);
 
 }  // namespace radir::data

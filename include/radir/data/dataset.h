@@ -28,12 +28,12 @@ struct UciRecipe {
   int epochs = 40;
 };
 
-/// A public data set the program can fetch.
+/// A public data set that the program can download.
 struct DataSet {
   std::string name;     ///< "mnist", "yacht"
   std::string folder;   ///< below the data folder: "mnist", "uci/yacht"
   std::string title;    ///< what it is, in a line
-  std::string licence;  ///< as those state it who distribute it
+  std::string licence;  ///< as stated by its distributor
   std::string home;     ///< where to read about it
   std::vector<DataFile> files;
   std::optional<UciRecipe> recipe;
@@ -52,27 +52,27 @@ enum class DataSetState {
   Absent,
   Incomplete,  ///< a file is missing
   Damaged,     ///< a file is not the one that was published
-  Whole
+  Complete
 };
 
-/// "absent", "incomplete", "damaged", "whole".
+/// "absent", "incomplete", "damaged", "complete".
 const char* to_string(DataSetState state);
 
 struct DataSetCheck {
   DataSetState state = DataSetState::Absent;
-  std::string problem;  ///< the first file that is not right, and why
+  std::string problem;  ///< the first missing or damaged file, and why
 };
 
 /// Reads every file of a set in the data folder `dir` and compares it with
-/// what was published. Throws nothing because of what it finds there.
+/// what was published. Missing or damaged files do not throw.
 DataSetCheck check_data_set(const std::string& dir, const DataSet& set);
 
 struct FetchOptions {
-  /// A server's folder with the same files as a data folder, instead of the
-  /// public homes; "" for those.
+  /// A folder on a server with the same files as a data folder, used instead of
+  /// the public sources; "" for those.
   std::string from;
-  /// Told of the bytes of the set that are there and of all, and the file
-  /// being fetched; false stops the download (DownloadStopped).
+  /// Called with the bytes downloaded so far, the bytes of the set and the
+  /// current file; false stops the download (DownloadStopped).
   std::function<bool(std::int64_t done, std::int64_t total,
                      const std::string& file)>
       progress;

@@ -34,17 +34,17 @@ class DownloadStopped : public Error {
 /// Whether this program was built with libcurl.
 bool has_download();
 
-/// Gets a file so that nobody ever sees half of it: the bytes go to
-/// `path.part`, which is verified, synced and renamed to `path`, and the folder
-/// is synced. A `path.part` that is there already is continued (HTTP Range); if
-/// it turns out to be of another file, the download starts afresh.
+/// Downloads a file so that no reader sees an incomplete one: the bytes go to
+/// `path.part`, which is verified, synced and renamed to `path`; then the
+/// folder is synced. An existing `path.part` is resumed (HTTP Range). If it
+/// turns out to be part of another file, the download starts again.
 ///
-/// A cut connection and a busy server are tried again, then the next address
-/// is. At most five redirections are followed, and from https only to https.
+/// A dropped connection or a busy server is tried again, then the next address.
+/// At most five redirections are followed, and from https only to https.
 /// Proxies are those of the environment (https_proxy, http_proxy, no_proxy).
 ///
 /// Throws IoError that says what went wrong at every address; `path` is then
-/// as it was, and `path.part` is kept when going on with it makes sense.
+/// unchanged, and `path.part` is kept if it can be resumed.
 /// UnsupportedError without libcurl.
 void download(const Download& request);
 

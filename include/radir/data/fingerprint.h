@@ -8,7 +8,7 @@
 
 namespace radir::data {
 
-/// Tells data sets apart: FNV-1a (Fowler, Noll, Vo) of their bytes.
+/// Identifies a data set: FNV-1a (Fowler, Noll, Vo) of their bytes.
 class Fingerprint {
  public:
   template <typename T>

@@ -29,7 +29,7 @@ struct ImageDataset {
 /// Images of an IDX file of three dimensions (plain or gzip), labels left
 /// empty. Throws IoError with the byte at fault when the mark, the sizes or
 /// the length is wrong, or the images are larger than 4 GiB. Memory grows with
-/// the bytes that are there, not with those the header promises.
+/// the bytes in the file, not with those the header promises.
 ImageSet read_idx_images(const std::string& path);
 ImageSet read_idx_images(files::ByteSource& source);
 
@@ -47,7 +47,7 @@ std::vector<std::uint8_t> read_idx_labels(files::ByteSource& source,
 ImageDataset read_idx_folder(const std::string& folder, int classes = 10);
 
 /// Writes the four files of `read_idx_folder`, plain, each atomically. The
-/// folder must be there.
+/// folder must exist.
 void write_idx_folder(const std::string& folder, const ImageDataset& dataset);
 
 }  // namespace radir::data

@@ -27,13 +27,13 @@ struct ImageSplit {
   ImageRows test;
   int classes = 10;
   std::string name;         ///< what was asked for
-  std::string fingerprint;  ///< tells data sets apart (FNV-1a of the bytes)
+  std::string fingerprint;  ///< identifies the data (FNV-1a of the bytes)
 };
 
 /// "digits" makes 10,000 training and 2,000 test images; "mnist" and other
 /// names are looked up in the data folder; anything with a path separator, or
-/// that is a folder here, is a folder of IDX files. Throws IoError when it is
-/// not there or damaged.
+/// that is an existing folder, is a folder of IDX files. Throws IoError when it
+/// does not exist or is damaged.
 ImageSplit read_images(const std::string& source, const std::string& data_dir,
                        std::uint64_t seed);
 
@@ -42,7 +42,7 @@ ImageSplit read_images(const std::string& source, const std::string& data_dir,
 void check_fits(const network::NetworkSpec& network, const ImageSplit& images);
 
 /// Shifts an image by up to `pixels` in both directions, every shift being as
-/// likely; what comes in is black. Throws ArgumentError unless 0 <= pixels is
+/// likely; new pixels are black. Throws ArgumentError unless 0 <= pixels is
 /// less than both sides.
 train::Augmentation<float> random_shift(const network::Shape& shape,
                                         std::int64_t pixels);
@@ -50,7 +50,7 @@ train::Augmentation<float> random_shift(const network::Shape& shape,
 /// Shifts every second image as random_shift does and draws the others anew, by
 /// a linear map about their middle whose matrix differs from the identity by up
 /// to `strength` in each entry (turned, stretched and sheared), moved by up to
-/// `pixels`, whole or not; grey values are interpolated. Throws ArgumentError
+/// `pixels`, integer or not; grey values are interpolated. Throws ArgumentError
 /// unless 0 <= strength < 1 and random_shift takes `pixels`.
 train::Augmentation<float> random_warp(const network::Shape& shape,
                                        double strength, std::int64_t pixels);

@@ -23,7 +23,7 @@ const char* to_string(ColumnType type);
 /// How numbers are stored: 4 bytes (7 digits) or 8 (16 digits).
 enum class NumericStorage { Float, Double };
 
-/// The distinct texts of a categorical column, numbered from 0 in the order in
+/// The distinct values of a categorical column, numbered from 0 in the order in
 /// which they were first seen.
 class Dictionary {
  public:
@@ -120,12 +120,12 @@ struct TableFormat {
   char decimal_mark = '.';  ///< ',' in files of some countries
 };
 
-/// Sizes beyond which a file is refused.
+/// Sizes beyond which a file is rejected.
 struct TableLimits {
   std::size_t cell_bytes = std::size_t{1} << 20;
   std::size_t row_bytes = std::size_t{1} << 22;
   std::size_t columns = 100'000;
-  std::int32_t categories = 1'000'000;  ///< different texts per column
+  std::int32_t categories = 1'000'000;  ///< different values per column
   std::size_t table_bytes = std::size_t{1} << 36;  ///< numbers and codes
 };
 
@@ -148,7 +148,7 @@ struct TableOptions {
 /// semicolon and comma that cuts most of them, and more than half, into the
 /// same number of cells, at least two; failing these, white space. The first
 /// row is a header when it has no number and either text over a column of
-/// numbers or only texts that its columns never repeat. A column is numeric
+/// numbers or only text that its columns never repeat. A column is numeric
 /// when more than half of its values there are numbers and the others look like
 /// slips (each different, or fewer than a tenth), else categorical. Missing
 /// values are empty cells, "?", "NA", "N/A", "#N/A", "NaN", "null" and "none",
@@ -185,7 +185,7 @@ class TableReader {
   std::unique_ptr<State> state_;
 };
 
-/// The whole table; throws IoError when it has no rows.
+/// The complete table; throws IoError when it has no rows.
 Table read_table(const std::string& path, const TableOptions& options = {});
 Table read_table(std::unique_ptr<files::ByteSource> source,
                  const TableOptions& options = {});

@@ -9,12 +9,12 @@
 
 namespace radir::data {
 
-/// What to do with rows that lack a value.
+/// What to do with missing values.
 enum class MissingValues {
   Refuse,  ///< an error that names the first one
-  Mean,    ///< an input takes the training mean; a row without target is left
-           ///< out
-  Drop,    ///< leave the row out
+  Mean,    ///< an input takes the training mean; a row without target is
+           ///< dropped
+  Drop,    ///< drop the row
 };
 
 const char* to_string(MissingValues policy);
@@ -45,13 +45,13 @@ struct EncodedRows {
   train::DataView<float> view() const;
 };
 
-/// How a table becomes numbers: which columns, standardised how, which
-/// categories in which order. Fitted on training rows, then kept with the
+/// How a table becomes numbers: the columns, their means and scales, the order
+/// of their categories. Fitted on training rows, then kept with the
 /// model.
 class TableEncoder {
  public:
   /// Learns from `rows` of the table (all of them without). Columns that are
-  /// constant there are left out; notes() says which. Throws ArgumentError for
+  /// constant there are ignored; notes() says which. Throws ArgumentError for
   /// a target that is not a column (suggesting the nearest name), IoError
   /// naming row and column for a missing value under MissingValues::Refuse, for
   /// a target that is constant or a table in which no row or no input is left.
@@ -61,7 +61,7 @@ class TableEncoder {
                           MissingValues missing,
                           const std::vector<std::int64_t>& rows);
 
-  /// From a JSON object made by to_json(). Throws IoError when it is none.
+  /// From a JSON object made by to_json(). Throws IoError when it is invalid.
   static TableEncoder from_json(const std::string& text);
   std::string to_json() const;
 
@@ -70,14 +70,14 @@ class TableEncoder {
   MissingValues missing() const { return missing_; }
   bool is_classification() const;
   std::int64_t input_size() const { return input_size_; }
-  /// Sentences for people about what was left out in fit().
+  /// Messages about the rows and columns that fit() ignored.
   const std::vector<std::string>& notes() const { return notes_; }
 
   /// Options under which a reader gives the columns the encoder needs, with the
   /// types it needs, and skips all others.
   TableOptions reader_options(bool with_target) const;
   /// Checks a table's columns before its rows are read: IoError that names the
-  /// columns that are missing. Returns those nobody needs.
+  /// columns that are missing. Returns the unused ones.
   std::vector<std::string> check_columns(const std::string& source,
                                          const std::vector<std::string>& names,
                                          bool with_target) const;

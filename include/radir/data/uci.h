@@ -32,9 +32,9 @@ const std::vector<std::string>& uci_set_names();
 bool is_uci_folder(const std::string& folder);
 
 /// Reads a set. Throws IoError with file, row and column when a file is
-/// missing, a value is missing or not a number, an index is not whole or out
-/// of range, a feature is named twice or is the target, or a row stands twice
-/// in a split.
+/// missing, a value is missing or not a number, an index is not an integer or
+/// out of range, a feature is named twice or is the target, or a row appears
+/// twice in a split.
 UciSet read_uci(const std::string& folder);
 
 }  // namespace radir::data

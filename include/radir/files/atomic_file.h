@@ -5,7 +5,7 @@
 
 namespace radir::files {
 
-/// Writes a file so that nobody ever sees half of it: the bytes go to
+/// Writes a file so that no reader sees an incomplete one: the bytes go to
 /// `path.tmp` in the same folder, and `commit` syncs it, renames it to `path`
 /// and syncs the folder. Without a commit nothing of it stays and what was at
 /// `path` is untouched. A `path.tmp` left by a killed process is reused; one

@@ -14,20 +14,20 @@
 #include "radir/core/error.h"
 #include "radir/files/utf8.h"
 
-// Reading JSON that others may have written: nothing is guessed or passed over.
+// Strict reading of JSON that others may have written.
 
 namespace radir::files {
 
 struct JsonLimits {
   int depth = 32;
-  /// Of one object. Objects that keep their keys' order take time with the
-  /// square of it.
+  /// Of one object. Objects that keep the order of their keys take quadratic
+  /// time.
   std::size_t keys = 1000;
 };
 
-/// Parses a text and refuses, with IoError that begins with `where`, what is
-/// not well-formed JSON in UTF-8, keys that stand twice, which the parser would
-/// silently resolve, and what is beyond the limits.
+/// Parses a text. Throws IoError, which begins with `where`, for text that is
+/// not well-formed JSON in UTF-8, for repeated keys, which the parser would
+/// silently accept, and for text beyond the limits.
 template <typename Json>
 Json parse_json(const std::string& where, std::string_view text,
                 const JsonLimits& limits) {
@@ -55,12 +55,12 @@ Json parse_json(const std::string& where, std::string_view text,
     detail::throw_error<IoError>(where, " is not well-formed JSON in UTF-8 ",
                                  "(byte ", error.byte, ")");
   } catch (const typename Json::out_of_range&) {
-    detail::throw_error<IoError>(where, " holds a number too large for any ",
-                                 "size");
+    detail::throw_error<IoError>(where, " contains a number that is too ",
+                                 "large");
   }
 }
 
-/// A JSON object read key by key; `finish` refuses what nobody asked for.
+/// A JSON object read key by key; `finish` rejects keys that were not read.
 class JsonObject {
  public:
   using Json = nlohmann::ordered_json;
@@ -79,7 +79,7 @@ class JsonObject {
   bool boolean(const char* key);
   double number(const char* key);
   std::int64_t integer(const char* key);
-  /// A number, or a whole number, from `least` to `most`.
+  /// A number, or an integer, from `least` to `most`.
   double number(const char* key, double least, double most);
   std::int64_t integer(const char* key, std::int64_t least, std::int64_t most);
   // A number or null.
@@ -88,7 +88,7 @@ class JsonObject {
   std::uint64_t seed(const char* key);
   const Json& array(const char* key);
   std::vector<std::int64_t> integers(const char* key);
-  std::vector<std::string> texts(const char* key);
+  std::vector<std::string> strings(const char* key);
   /// The objects of a list.
   std::vector<JsonObject> objects(const char* key);
   /// An object whose content is for others, as text.
@@ -108,7 +108,7 @@ class JsonObject {
   /// IoError unless `right`; `wanted` says what the value should have been.
   void check_type(bool right, const char* key, const char* wanted) const;
 
-  /// IoError when a key is left that nobody asked for.
+  /// IoError when a key was not read.
   void finish() const;
 
  private:

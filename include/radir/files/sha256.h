@@ -8,7 +8,7 @@
 
 namespace radir::files {
 
-/// SHA-256 (FIPS 180-4) of bytes that come in pieces.
+/// SHA-256 (FIPS 180-4) of bytes that arrive in chunks.
 class Sha256 {
  public:
   void add(std::string_view bytes);

@@ -12,14 +12,14 @@ namespace radir::io {
 /// file, atomically: whatever happens, the file is the old checkpoint or the
 /// new one. `configuration` is a JSON object, as text, of all that decides the
 /// training: settings, and a fingerprint of the data. Throws ArgumentError when
-/// it is no such object, IoError when the file cannot be written.
+/// it is not such an object, IoError when the file cannot be written.
 template <typename T>
 void write_checkpoint(const std::string& path,
                       const train::TrainerProgress<T>& progress,
                       const std::string& configuration);
 
 /// Reads what write_checkpoint wrote. Throws IoError that says what is wrong:
-/// no checkpoint, a damaged one, a newer format, or one of another
+/// not a checkpoint, a damaged one, a newer format, or one of another
 /// configuration (naming what differs).
 template <typename T>
 train::TrainerProgress<T> read_checkpoint(const std::string& path,

@@ -32,21 +32,21 @@ struct SavedModel {
 /// is a JSON document of all but the numbers; the numbers are tensors named
 /// "network1.layer1.weight.row_direction" and so on, as
 /// train::Model::parameters() names them. Throws ArgumentError when a network's
-/// parameters do not fit the architecture or a section is no JSON object,
+/// parameters do not fit the architecture or a section is not a JSON object,
 /// IoError when the file cannot be written.
 void write_model(const std::string& path, const SavedModel& model);
 
-/// Reads what write_model wrote. Throws IoError that says what is wrong: no
+/// Reads what write_model wrote. Throws IoError that says what is wrong: not a
 /// model file, a newer format, a key that is missing, unknown or of another
-/// type, an architecture that does not fit itself, a tensor that is missing,
+/// type, an invalid architecture, a tensor that is missing,
 /// unknown or of another shape.
 SavedModel read_model(const std::string& path);
 
 /// The same from the bytes of a file; `name` is for messages.
 SavedModel read_model(const std::string& name, std::string_view bytes);
 
-/// The model file that `path` means: itself, or model.safetensors in it when
-/// it is a run's folder. Throws IoError when there is none.
+/// The model file of `path`: itself, or model.safetensors in it if it is a run
+/// folder. Throws IoError when there is none.
 std::string model_path(const std::string& path);
 
 }  // namespace radir::io

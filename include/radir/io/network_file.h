@@ -17,7 +17,7 @@ namespace radir::io {
 ///               {"type": "dense", "outputs": 10}]}
 ///
 /// The input is [channels, height, width] or [features]. Layers and their keys,
-/// with the defaults of those that may be left out:
+/// with the defaults of optional keys:
 ///
 ///   dense       outputs, bias (true)
 ///   conv2d      outputs, kernel, stride (1), padding (0), dilation (1),
@@ -30,9 +30,9 @@ namespace radir::io {
 /// kernel, stride, padding and dilation are a number or [vertical, horizontal].
 ///
 /// Throws IoError that names the file and, counted from 1, the layer: a file
-/// over 1 MiB, text that is not JSON, a key that is missing, unknown, twice
-/// there or of another type, more than 1000 layers, a layer that does not fit
-/// the shape before it, or one of more than 2^30 features or weights.
+/// over 1 MiB, text that is not JSON, a key that is missing, unknown,
+/// repeated or of another type, more than 1000 layers, a layer that does not
+/// fit the shape before it, or one of more than 2^30 features or weights.
 network::NetworkSpec read_network_file(const std::string& path);
 
 /// The same from the text of a file; `name` is for messages.

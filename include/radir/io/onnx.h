@@ -47,8 +47,8 @@ void write_onnx(const std::string& path,
 /// Reads what write_onnx wrote; the network computes the same, a Flatten that
 /// was added stays. `options` receives what else the file says. Throws
 /// UnsupportedError that names it for an operator, an attribute or an operator
-/// set that write_onnx does not use (also for a scale of the inputs, when
-/// nobody takes the options), IoError for a file that is cut or damaged.
+/// set that write_onnx does not use (also for a scale of the inputs, if
+/// `options` is null), IoError for a truncated or damaged file.
 network::PlainNetwork<float> read_onnx(const std::string& path,
                                        OnnxOptions* options = nullptr);
 

@@ -6,29 +6,29 @@
 
 namespace radir::io {
 
-/// The folder of a training run, taken by one process at a time:
+/// The folder of a training run, used by one process at a time:
 ///
 ///   config.json                 every setting, written before training
-///   checkpoint*.safetensors     while it is trained, one per network
+///   checkpoint*.safetensors     during training, one per network
 ///   PART.json                   results of the parts of a benchmark
-///   lock                        while a process works in it
+///   lock                        while a process uses it
 ///   metrics.jsonl, model.safetensors    when it is finished
 class RunFolder {
  public:
-  /// Makes a folder and takes it. Throws ArgumentError when there is something
-  /// already, saying so if a run can be gone on with; IoError when it cannot be
-  /// made or another process has it.
+  /// Creates a folder and locks it. Throws ArgumentError when it already
+  /// exists, with a hint if it contains a run that can be resumed; IoError when
+  /// it cannot be created or another process has locked it.
   static RunFolder create(const std::string& path);
-  /// Takes a folder in which a run was begun. Throws IoError when none was,
-  /// another process has it, or config() throws.
+  /// Locks the folder of an existing run. Throws IoError when it is not a run,
+  /// another process has locked it, or config() throws.
   static RunFolder open(const std::string& path);
-  /// Looks at a folder in which a run was begun, whoever has it. Throws IoError
-  /// when none was.
+  /// Opens the folder of an existing run without a lock. Throws IoError when it
+  /// is not a run.
   static RunFolder look_at(const std::string& path);
-  /// ArgumentError unless create(path) would find nothing in its way.
+  /// Throws ArgumentError if create(path) would.
   static void check_free(const std::string& path);
 
-  /// Gives the folder back; one that is empty goes.
+  /// Unlocks the folder and deletes it if it is empty.
   ~RunFolder();
   RunFolder(RunFolder&& other) noexcept;
   RunFolder& operator=(RunFolder&&) = delete;
@@ -38,7 +38,7 @@ class RunFolder {
   std::string config_file() const;
   std::string metrics_file() const;
   std::string model_file() const;
-  /// The checkpoint of the only network, or of the part of the run so named.
+  /// The checkpoint of the only network, or of the named part of the run.
   std::string checkpoint_file(const std::string& part = "") const;
 
   /// The parts that have a checkpoint, in the order of their numbers; "" is the
@@ -49,14 +49,14 @@ class RunFolder {
   /// The text of config.json. Throws IoError when it cannot be read, and as
   /// check_config does.
   std::string config() const;
-  /// Writes config.json, which restore() then knows.
+  /// Writes config.json and remembers it for restore().
   void write_config(const std::string& text);
-  /// Makes the folder and its config.json again in case somebody removed them.
+  /// Creates the folder and its config.json again if they were deleted.
   void restore() const;
-  /// Removes the checkpoints of what is finished: a part with the parts of it,
-  /// or the whole run.
+  /// Removes the checkpoints of a finished part and of its parts, or of the
+  /// complete run.
   void remove_checkpoints(const std::string& part = "") const;
-  /// Removes a run in which nothing was done that could be gone on with.
+  /// Removes a run that has nothing to resume from.
   void discard_if_nothing_done() const;
 
  private:

@@ -51,7 +51,7 @@ std::string describe(Dtype dtype, const std::vector<std::int64_t>& shape);
 /// A safetensors file, memory-mapped. The constructor checks everything that
 /// can be checked without the tensors' meaning and throws IoError with what is
 /// wrong: a header longer than the file or than 100 MB (the format's limit),
-/// text that is not JSON or not UTF-8, a key that stands twice, an unknown
+/// text that is not JSON or not UTF-8, a repeated key, an unknown
 /// dtype, a shape that does not match its bytes, tensors that overlap, leave
 /// holes or end before or after the file does, metadata that is not text, and,
 /// when the file carries the checksum that `SafetensorsWriter` adds, any
@@ -116,7 +116,7 @@ class SafetensorsWriter {
 
   /// Throws IoError when the file cannot be written.
   void write(const std::string& path) const;
-  /// The whole file as one string.
+  /// The complete file as one string.
   std::string bytes() const;
 
  private:

@@ -39,14 +39,14 @@ struct NetworkOptions {
 };
 
 /// Forward and backward passes of a sequential network on raw buffers, with one
-/// set of weights for the whole batch, and no allocation once constructed.
+/// set of weights for the complete batch, and no allocation once constructed.
 ///
 /// Numbers flow with the batch innermost, [channel][row][column][stride()],
-/// stride() being batch() rounded up to a whole number of 64-byte vectors. The
-/// same inputs give the same bits for any number of threads. Convolutions with
-/// 3x3 or 5x5 kernels, stride 1 and enough channels use Winograd's algorithm
-/// with tiles of 8x8 (root mean square error in float about 2e-6 of the
-/// outputs' root mean square, where the direct sum has 3e-7).
+/// stride() being batch() rounded up to an integer number of 64-byte vectors.
+/// The same inputs give the same bits for any number of threads. Convolutions
+/// with 3x3 or 5x5 kernels, stride 1 and enough channels use Winograd's
+/// algorithm with tiles of 8x8 (root mean square error in float about 2e-6 of
+/// the outputs' root mean square, where the direct sum has 3e-7).
 ///
 ///   Network<float> net({1, 28, 28}, {Conv2d{20, {5, 5}}, MaxPool2d{{2, 2}, {2,
 ///                      2}}, Flatten{}, Dense{10}}, {100});

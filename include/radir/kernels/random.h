@@ -5,7 +5,7 @@
 #include "radir/kernels/philox.h"
 
 // Arrays of random numbers. Element i of a fill depends on (seed, stream, step,
-// i) alone: filling [offset, offset + count) gives that slice of the whole
+// i) alone: filling [offset, offset + count) gives that slice of the complete
 // sequence, so work may be cut at any place and among any number of threads.
 // T is float or double; sequences of float and double are not related.
 //
@@ -40,7 +40,7 @@ template <typename T>
 void fill_gamma(const RandomStream& stream, std::int64_t offset, double shape,
                 std::int64_t count, T* out);
 
-/// Chi-square with the given degrees of freedom > 0, whole or not: twice a
+/// Chi-square with the given degrees of freedom > 0, integer or not: twice a
 /// Gamma of half that shape. Throws DomainError unless 0 < degrees < infinity.
 template <typename T>
 void fill_chi_square(const RandomStream& stream, std::int64_t offset,

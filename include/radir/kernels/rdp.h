@@ -88,8 +88,8 @@ class RdpKernel {
 
   /// KL(posterior || prior), summed over the groups. Radii are compared through
   /// their factors (a || Gamma(1/2, scale^2), b || inverse Gamma(n/2, n)), an
-  /// upper bound of the KL between the laws of the radii; the global factors
-  /// count once.
+  /// upper bound of the KL between the distributions of the radii; the global
+  /// factors count once.
   ///
   /// Throws ArgumentError when an array is missing, DomainError when a number
   /// of the prior is outside its domain.

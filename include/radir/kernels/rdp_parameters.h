@@ -42,7 +42,7 @@ struct RdpBackwardOptions {
 /// times a half-Cauchy factor of the layer, directions von Mises-Fisher.
 template <typename T>
 struct RdpSidePrior {
-  /// Log of the prior's concentration; -infinity is the uniform law.
+  /// Log of the prior's concentration; -infinity is the uniform distribution.
   double log_concentration = 0;
   /// The prior's mean directions times any positive length, laid out as
   /// RdpSide::direction; null stands for the posterior's own (a prior that does

@@ -5,14 +5,15 @@
 #include "radir/kernels/philox.h"
 #include "radir/math/vmf_sampling.h"
 
-// Unit vectors from von Mises-Fisher laws, on raw buffers, and the gradient
-// through them. T is float or double; numbers of which there is one per row are
-// computed in double.
+// Unit vectors from von Mises-Fisher distributions, on raw buffers, and the
+// gradient through them. T is float or double; numbers of which there is one
+// per row are computed in double.
 
 namespace radir::kernels {
 
-/// The laws that rows of samples cycle through: row i follows the law of mean
-/// direction i % directions, and so with the concentrations.
+/// The distributions that rows of samples cycle through: row i follows the
+/// distribution of mean direction i % directions, and so with the
+/// concentrations.
 template <typename T>
 struct VmfLaws {
   std::int64_t dimension = 0;        ///< m >= 2
@@ -30,9 +31,9 @@ struct VmfSamples {
   std::int32_t* proposals = nullptr;   ///< [rows] or null: draws until accepted
 };
 
-/// Writes samples offset ... offset + rows - 1 of the laws. Sample i depends on
-/// (seed, stream, step, i) alone, so work may be cut at any place and among any
-/// number of threads.
+/// Writes samples offset ... offset + rows - 1 of the distributions. Sample i
+/// depends on (seed, stream, step, i) alone, so work may be cut at any place
+/// and among any number of threads.
 ///
 /// x = w loc + sqrt(1 - w^2) xi: xi is the normalised part of a normal vector g
 /// orthogonal to loc, and the first proposal for the cosine w comes from the
@@ -55,8 +56,8 @@ struct VmfGradients {
   double* concentration = nullptr;  ///< [concentrations]
 };
 
-/// Adds the gradient that flows through samples [0, rows) of the laws, given
-/// the vectors and 1 - w that sample_vmf wrote and the gradient xbar with
+/// Adds the gradient that flows through samples [0, rows) of the distributions,
+/// given the vectors and 1 - w that sample_vmf wrote and the gradient xbar with
 /// respect to the vectors:
 ///   to loc:            w xbar - (loc.xbar) x   (the rotation that carries loc)
 ///   to concentration:  u(w) (loc - w x).xbar   (u as `estimator` says)

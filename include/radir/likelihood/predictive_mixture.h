@@ -7,7 +7,8 @@
 namespace radir::likelihood {
 
 /// What one draw of the weights says of a target: Student's t around
-/// `location`, or a normal law where the degrees of freedom are infinite.
+/// `location`, or a normal distribution where the degrees of freedom are
+/// infinite.
 struct MixtureComponent {
   double location = 0;
   double scale = 1;
@@ -44,14 +45,14 @@ class PredictiveMixture {
   /// deviation. Throws DomainError unless 0 < probability < 1.
   double quantile(double probability) const;
   /// Continuous ranked probability score, E|X - value| - E|X - X'|/2, lower is
-  /// better; t components count as normal laws of the same variance. The second
-  /// mean goes over pairs of different draws (all of them up to 64 draws, 64
-  /// partners each beyond), which does not depend on the number of draws on
-  /// average.
+  /// better; t components count as normal distributions of the same variance.
+  /// The second mean goes over pairs of different draws (all of them up to 64
+  /// draws, 64 partners each beyond), which does not depend on the number of
+  /// draws on average.
   double crps(double value) const;
 
  private:
-  /// The density with every component taken as a normal law.
+  /// The density with every component taken as a normal distribution.
   double rough_density(double value) const;
 
   std::vector<MixtureComponent> components_;

@@ -16,7 +16,7 @@ namespace radir::math {
 inline namespace RADIR_ISA {
 namespace detail {
 
-// Loops over whole arrays; nothing is checked.
+// Loops over complete arrays; nothing is checked.
 
 template <typename T>
 inline void ratio_array(T n, const T* z, std::int64_t count, T* ratio) {

@@ -5,9 +5,9 @@
 #include "radir/math/constants.h"
 #include "radir/math/domain.h"
 
-// The half-Cauchy law C+(0, scale), density 2/(pi scale (1 + (x/scale)^2)) on
-// x >= 0. It is the law of sqrt(a b) for independent a ~ Gamma(1/2, scale^2)
-// and b ~ InverseGamma(1/2, 1).
+// The half-Cauchy distribution C+(0, scale), density 2/(pi scale (1 +
+// (x/scale)^2)) on x >= 0. It is the distribution of sqrt(a b) for independent
+// a ~ Gamma(1/2, scale^2) and b ~ InverseGamma(1/2, 1).
 
 namespace radir::math {
 inline namespace RADIR_ISA {

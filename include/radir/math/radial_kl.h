@@ -8,9 +8,9 @@
 #include "radir/math/gauss_legendre.h"
 #include "radir/math/phi.h"
 
-// Divergences KL(q || p) between laws of a positive (for the normal: real)
-// number, with their gradients. Each is written as a sum of parts that are
-// never negative, with phi(t) = t - log1p(t) and R(a) the remainder of
+// Divergences KL(q || p) between distributions of a positive (for the normal:
+// real) number, with their gradients. Each is written as a sum of parts that
+// are never negative, with phi(t) = t - log1p(t) and R(a) the remainder of
 // Stirling's formula (gamma.h): it stays accurate where q is close to p, and a
 // divergence is never negative.
 //
@@ -381,7 +381,7 @@ RADIR_HOST_DEVICE inline KlGradient<T> kl_normal_gradient(T mean_q,
 }
 
 /// KL( LogNormal(mu_q, variance_q) || LogNormal(mu_p, variance_p) ): the
-/// divergence of the two normal laws of log x.
+/// divergence of the two normal distributions of log x.
 template <typename T>
 RADIR_HOST_DEVICE inline T kl_lognormal(T mu_q, T variance_q, T mu_p,
                                         T variance_p) {

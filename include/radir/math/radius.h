@@ -75,14 +75,14 @@ RADIR_HOST_DEVICE inline T lognormal_log_mode(LogNormalLaw<T> law) {
   return law.mu - law.variance;
 }
 
-/// The law of the local radius sqrt(alpha beta).
+/// The distribution of the local radius sqrt(alpha beta).
 template <typename T>
 RADIR_HOST_DEVICE inline LogNormalLaw<T> local_radius(LogNormalLaw<T> alpha,
                                                       LogNormalLaw<T> beta) {
   return {(alpha.mu + beta.mu) / 2, (alpha.variance + beta.variance) / 4};
 }
 
-/// The law of the whole radius sqrt(alpha beta s_a s_b).
+/// The distribution of the complete radius sqrt(alpha beta s_a s_b).
 template <typename T>
 RADIR_HOST_DEVICE inline LogNormalLaw<T> radius(LogNormalLaw<T> alpha,
                                                 LogNormalLaw<T> beta,
@@ -96,7 +96,7 @@ RADIR_HOST_DEVICE inline LogNormalLaw<T> radius(LogNormalLaw<T> alpha,
 // Three statistics by which groups are ranked for pruning. They weigh mean and
 // variance differently, so they can rank groups differently.
 
-/// Log-mode of the whole radius sqrt(alpha beta s_a s_b):
+/// Log-mode of the complete radius sqrt(alpha beta s_a s_b):
 /// (sum of mu)/2 - (sum of variances)/4.
 template <typename T>
 RADIR_HOST_DEVICE inline T radius_log_mode(LogNormalLaw<T> alpha,

@@ -8,7 +8,7 @@
 #include "radir/math/gauss_legendre.h"
 #include "radir/math/phi.h"
 
-// The von Mises-Fisher law on the unit sphere of R^m: density
+// The von Mises-Fisher distribution on the unit sphere of R^m: density
 // C_m(kappa) exp(kappa mu.x). With n = m/2 - 1 everything follows from
 // Phi(kappa) = log(I_n(kappa) kappa^-n), convex: Phi' = A is the mean of the
 // cosine mu.x, Phi'' = A' its variance, Phi''' = A'' its third central moment.
@@ -159,7 +159,8 @@ RADIR_HOST_DEVICE inline bool are_close_concentrations(double n, double kappa_q,
   return 2 * std::fabs(kappa_p - kappa_q) <= concentration_scale(n, smaller);
 }
 
-/// What separates two concentrations, and so how to compare their laws.
+/// What separates two concentrations, and so how to compare their
+/// distributions.
 enum class Separation {
   Close,     ///< integrate A' between them with ten points
   Expanded,  ///< p of both >= radius: the expansion
@@ -236,7 +237,7 @@ expanded_concentration_divergence(const Terms& terms, double n, double kappa_q,
 }
 
 /// D(kq, kp) = Phi(kp) - Phi(kq) - (kp - kq) A(kq) >= 0, the divergence of two
-/// laws with the same mean direction; n >= 0.
+/// distributions with the same mean direction; n >= 0.
 RADIR_HOST_DEVICE inline double concentration_divergence(double n,
                                                          double kappa_q,
                                                          double kappa_p) {
@@ -257,7 +258,7 @@ RADIR_HOST_DEVICE inline double concentration_divergence(double n,
          (kappa_p - kappa_q) * one_minus_mean_cosine(n, kappa_q);
 }
 
-/// KL of two laws, n >= 0: a sum of two parts that are not negative.
+/// KL of two distributions, n >= 0: a sum of two parts that are not negative.
 RADIR_HOST_DEVICE inline double vmf_kl(double n, double kappa_q, double kappa_p,
                                        double cosine) {
   return concentration_divergence(n, kappa_q, kappa_p) +

@@ -11,7 +11,7 @@
 
 namespace radir::prune {
 
-/// One network on the way from a whole one to nearly nothing.
+/// One network between the complete one and the smallest.
 struct CurvePoint {
   double share = 0;  ///< of the units of every layer that are gone
   Selection selection;
@@ -28,7 +28,7 @@ struct CurvePoint {
 std::vector<CurvePoint> size_curve(const network::NetworkSpec& network,
                                    const Scores& scores);
 
-/// What a network may cost at most; none: whatever it takes.
+/// Limits on the cost of a network; empty: no limit.
 struct Budget {
   std::optional<std::int64_t> max_flops;
   std::optional<std::int64_t> max_parameters;

@@ -29,8 +29,8 @@ struct Selection {
   std::vector<std::vector<std::int64_t>> inputs;
 };
 
-/// Everything.
-Selection whole(const network::Wiring& wiring);
+/// A selection that keeps all units.
+Selection all_units(const network::Wiring& wiring);
 
 /// The inputs whose score is at least the threshold of their layer; where fewer
 /// than two are, the two of the highest scores, since a direction needs two

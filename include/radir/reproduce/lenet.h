@@ -37,7 +37,7 @@ struct LenetOptions {
 
 /// The options but `dense` as a JSON object.
 std::string to_json(const LenetOptions& options);
-/// From to_json(options). Throws IoError when it is none of those.
+/// From to_json(options). Throws IoError when the text is invalid.
 LenetOptions lenet_options_from_json(const std::string& text, bool dense);
 
 struct LenetRun {
@@ -48,10 +48,10 @@ struct LenetRun {
   double seconds = 0;
 };
 
-/// Compresses the network once per seed, side by side where there are threads.
-/// `progress` is told, one call at a time, of the share of all work done. With
-/// a run, seeds are parts of it ("seed-0") whose results are kept there, and
-/// the exceptions are those of ResumableRun too.
+/// Compresses the network once per seed, in parallel on the threads of the
+/// pool. `progress` is called, one call at a time, with the share of the work
+/// done. With a run, seeds are parts of it ("seed-0") whose results are kept
+/// there, and the exceptions are those of ResumableRun too.
 std::vector<LenetRun> run_lenet(
     const LenetOptions& options, const data::ImageSplit& images,
     ThreadPool& pool, const workflows::CompressProgress& progress = nullptr,

@@ -26,14 +26,14 @@ struct UciOptions {
 
 /// The options as a JSON object.
 std::string to_json(const UciOptions& options);
-/// From to_json(options). Throws IoError when it is none of those.
+/// From to_json(options). Throws IoError when the text is invalid.
 UciOptions uci_options_from_json(const std::string& text);
 
-/// The sets that the options ask for, with as many splits of each. Throws
-/// ArgumentError when the options make no sense, IoError when a set is missing.
+/// The sets and splits of the options. Throws
+/// ArgumentError when the options are invalid, IoError when a set is missing.
 std::vector<data::UciSet> read_uci_sets(const UciOptions& options);
 
-/// Tells data apart, as the fingerprint of a table does.
+/// Identifies the data, like the fingerprint of a table.
 std::string fingerprint(const std::vector<data::UciSet>& sets);
 
 /// How well the test part of a split is predicted, in original units.
@@ -58,7 +58,7 @@ struct UciSplitResult {
   std::int64_t split = 0;
   UciNoiseResult gaussian;
   UciNoiseResult predicted_noise;
-  double seconds = 0;  ///< it took, on one core, since it was gone on with
+  double seconds = 0;  ///< on one core, since the run was started or resumed
 
   /// The noise model with the better validation score.
   const UciNoiseResult& tuned() const;

@@ -71,7 +71,7 @@ struct WeightedLayer {
 class Model {
  public:
   /// Throws ArgumentError when the layers do not fit each other, the posterior
-  /// options make no sense, or the outputs do not fit the likelihood.
+  /// options are invalid, or the outputs do not fit the likelihood.
   explicit Model(ModelSpec spec);
 
   const ModelSpec& spec() const { return spec_; }

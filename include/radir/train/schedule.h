@@ -5,7 +5,7 @@
 
 namespace radir::train {
 
-/// Weight of the KL term of the ELBO as training goes on.
+/// Weight of the KL term of the ELBO during training.
 struct KlSchedule {
   enum class Kind { Constant, Warmup, Cyclic };
 
@@ -26,7 +26,7 @@ struct KlSchedule {
   double operator()(double progress) const;
 };
 
-/// Factor on the learning rate as training goes on.
+/// Factor on the learning rate during training.
 struct LearningRateSchedule {
   enum class Kind { Constant, Cosine, Linear };
 

@@ -20,7 +20,7 @@ template <typename T>
 using Augmentation =
     std::function<void(const T* input, double noise, T* output)>;
 
-/// Examples in memory that somebody else owns.
+/// Examples in memory owned by the caller.
 template <typename T>
 struct DataView {
   const T* inputs = nullptr;             ///< [count][input_size]
@@ -67,7 +67,7 @@ struct TrainerOptions {
   std::uint64_t seed = 0;
 };
 
-/// Throws ArgumentError that names the first option that makes no sense.
+/// Throws ArgumentError that names the first invalid option.
 void check(const TrainerOptions& options);
 
 /// What is known at the end of an epoch.
@@ -81,7 +81,7 @@ struct EpochReport {
   std::optional<double> validation_nll;
   bool selected = false;  ///< the best so far, by TrainerOptions::selection
   /// Since the start of the run; of a run that was stopped, the time between
-  /// its last whole epoch and the stop does not count.
+  /// its last complete epoch and the stop does not count.
   double seconds = 0;
 };
 
@@ -91,16 +91,16 @@ template <typename T>
 using EpochCallback =
     std::function<bool(const EpochReport&, const TrainingState<T>&)>;
 
-/// How far a fit has come: between two steps all it needs to go on to the same
-/// bits (the data's order is a function of seed and epoch), at its end the
-/// result.
+/// The progress of a fit: between two steps all it needs to continue to the
+/// same bits (the order of the data is a function of seed and epoch), at its
+/// end the result.
 template <typename T>
 struct TrainerProgress {
   std::vector<T> parameters;         ///< the selected ones
   TrainingState<T> state;            ///< after the last step
-  std::vector<EpochReport> history;  ///< of the whole epochs
+  std::vector<EpochReport> history;  ///< of the complete epochs
   std::int64_t selected_epoch = 0;   ///< 0: none yet
-  /// What the steps of an epoch that is not whole yet add to its mean NLL.
+  /// What the steps of an incomplete epoch add to its mean NLL.
   double epoch_nll = 0;
 };
 
@@ -112,7 +112,7 @@ using TrainingResult = TrainerProgress<T>;
 template <typename T>
 using ProgressCallback = std::function<bool(const TrainerProgress<T>&)>;
 
-/// What makes a fit one that can be stopped and gone on with.
+/// Makes a fit stoppable and resumable.
 template <typename T>
 struct Resumption {
   std::optional<TrainerProgress<T>> from;  ///< none: from the start

@@ -27,30 +27,31 @@ struct CompressSettings {
   double local_scale = 0.01;
   double global_scale = 1e-3;
   double direction_gap = 0.01;
-  /// How hard the prior presses: degrees of freedom of the radii's half-t
-  /// prior, for 60,000 training images (in proportion for more or fewer), in
-  /// the units that cost least; others get more by the power `cost_power` of
-  /// the ratio of their costs: 0 treats all alike (fewer parameters), more
-  /// presses on what is dear to run (fewer FLOPs).
+  /// Price of a unit under the prior: degrees of freedom of the half-t prior of
+  /// its radii, for 60,000 training images (in proportion for other numbers)
+  /// and the cheapest units. The price of other units is multiplied by the
+  /// ratio of the costs to the power `cost_power`: 0 treats all units alike
+  /// (fewer parameters), a higher power penalises expensive units more (fewer
+  /// FLOPs).
   double pressure = 14;
   double cost_power = 2.0 / 3;
 
-  /// Passes over the images in which units are removed, and between removals.
+  /// Epochs during which units are removed, and epochs between removals.
   std::int64_t epochs = 30;
   std::int64_t prune_every = 3;
-  /// Passes after the last removal, with the posterior of the survivors.
+  /// Epochs of fine-tuning the posterior after the last removal.
   std::int64_t fine_tune_epochs = 120;
-  /// Passes after that in which the means alone are trained; 0: none.
+  /// Epochs of training only the means after that; 0: none.
   std::int64_t mean_epochs = 0;
   std::int64_t batch = 100;
-  /// Training images are shifted at random by up to so many pixels in both
-  /// directions; 0: not at all, as in the article.
+  /// Largest random shift of training images in both directions, in pixels; 0
+  /// as in the article.
   std::int64_t shift = 1;
-  /// Strength of the random linear maps that every second training image goes
-  /// through (random_warp); 0: none.
+  /// Strength of the random linear map of every second training image
+  /// (random_warp); 0: none.
   double warp = 0;
   double learning_rate = 1e-3;
-  double mean_learning_rate = 6e-3;  ///< where the means alone are trained
+  double mean_learning_rate = 6e-3;  ///< when only the means are trained
   double radius_rate = 40;           ///< train::StepSettings::scale_rate
   /// Share of the pruning epochs over which the weight of the KL term rises.
   double kl_warmup = 0.3;
@@ -61,16 +62,16 @@ struct CompressSettings {
   /// For the network after the last removal. The shares of units that meet it
   /// are found on images kept out of the training.
   prune::Budget budget;
-  /// The most units to keep after that, as prune::select_best takes them; none
-  /// given: no such limit.
+  /// Largest number of units of each layer after that, as for
+  /// prune::select_best; empty: no limit.
   std::vector<std::int64_t> keep;
 
-  /// Draws of the weights behind the figures of a Bayesian network.
+  /// Weight samples for the figures of a Bayesian network.
   std::int64_t samples = 50;
   std::uint64_t seed = 0;
 };
 
-/// Throws ArgumentError that names the first setting that makes no sense.
+/// Throws ArgumentError that names the first setting that is invalid.
 void check(const CompressSettings& settings);
 
 /// The settings as a JSON object, every one resolved.
@@ -85,7 +86,7 @@ CompressSettings compress_settings_from_json(const std::string& text);
 train::ModelSpec model_spec(const CompressSettings& settings,
                             std::int64_t images);
 
-/// What is known of one network, all errors as fractions.
+/// Figures of one network; errors are fractions.
 struct NetworkFigures {
   std::string architecture;  ///< "4-7-110-66"
   network::Cost cost;
@@ -99,7 +100,7 @@ struct NetworkFigures {
   double microseconds_per_image = 0;  ///< mean weights, one thread
 };
 
-/// One removal of units in the course of training.
+/// One removal of units during training.
 struct Removal {
   std::int64_t epoch = 0;
   std::string architecture;  ///< afterwards
@@ -123,8 +124,8 @@ struct CompressResult {
   /// Where there is a budget, with errors on images kept out of the training.
   std::vector<prune::CurvePoint> curve;
 
-  /// The Bayesian network that came out, and the one of plain numbers: the
-  /// means, or what became of them where these were trained on.
+  /// The resulting Bayesian network, and the network with fixed weights: the
+  /// means, after their own training if there was any.
   train::ModelSpec spec;
   std::vector<float> parameters;
   network::PlainNetwork<float> plain;
@@ -137,13 +138,13 @@ struct CompressResult {
   const NetworkFigures& final_figures() const;
 };
 
-/// Told of every epoch: share of the work done, and a line about it.
+/// Called after every epoch with the share of the work done and a line of text.
 using CompressProgress = std::function<void(double share, const std::string&)>;
 
-/// Trains, removes units on the way, shrinks and fine-tunes. With `run` it can
-/// be stopped and gone on with. Throws ArgumentError when settings make no
-/// sense or images do not fit the network, or when no network meets a budget
-/// (naming the nearest).
+/// Trains, removes units during training, shrinks and fine-tunes. With `run` it
+/// can be stopped and resumed. Throws ArgumentError when settings are invalid,
+/// images do not fit the network, or no network meets a budget (naming the
+/// nearest).
 CompressResult compress(const data::ImageSplit& images,
                         const CompressSettings& settings,
                         const CompressProgress& progress = nullptr,

@@ -10,8 +10,8 @@
 
 namespace radir::workflows {
 
-/// Floating-point operations a second on one thread, in thousand millions,
-/// measured by turns: the best of each counts.
+/// Floating-point operations a second on one thread, in units of
+/// 10^9; the best of several alternating measurements.
 struct Speeds {
   double peak = 0;     ///< multiply-adds in registers alone
   double product = 0;  ///< our own matrix product
@@ -23,7 +23,7 @@ struct DataSetFinding {
   data::DataSetCheck check;
 };
 
-/// What there is on a machine, as far as this program uses or misses it.
+/// The parts of a machine that matter to this program.
 struct MachineFacts {
   std::string cpu;
   Isa isa = Isa::Generic;
@@ -58,11 +58,11 @@ struct Finding {
 /// "ok", "note", "problem".
 const char* to_string(Finding::Kind kind);
 
-/// Looks at this machine and at the data folder `data_dir` ("" for none). Takes
+/// Inspects this machine and the data folder `data_dir` ("" for none). Takes
 /// a second or two.
 MachineFacts examine_machine(const std::string& data_dir);
 
-/// What is good, and what is wrong with its fix.
+/// What is good, and what is wrong, with its fix.
 std::vector<Finding> diagnose(const MachineFacts& facts);
 
 /// This machine in a line: processor, instruction set, threads, memory. Part of

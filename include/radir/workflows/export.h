@@ -33,7 +33,7 @@ ExportSummary export_onnx(const std::string& model, const std::string& file,
                           const ExportOptions& options = {});
 
 /// The same as a TorchScript file (workflows/torchscript.h), with the same
-/// texts as its extra files. Throws as export_onnx, and NumericalError when
+/// strings as its extra files. Throws as export_onnx, and NumericalError when
 /// libtorch computes something else.
 ExportSummary export_torchscript(const std::string& model,
                                  const std::string& file,

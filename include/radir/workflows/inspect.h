@@ -11,14 +11,14 @@
 
 namespace radir::workflows {
 
-/// What is known of one layer with weights.
+/// Figures of one layer with weights.
 struct LayerInspection {
   std::string name;       ///< "layer1"
   std::string layer;      ///< "conv 20 5x5"
   std::string posterior;  ///< as posterior::WeightPosterior::describe says
   std::int64_t inputs = 0;
   std::int64_t outputs = 0;
-  /// Inputs that stand apart from the ones that matter, by the automatic
+  /// Inputs that the network does not need, by the automatic
   /// threshold; 0 where they cannot be removed.
   std::int64_t removable_inputs = 0;
   std::int64_t flops = 0;
@@ -40,13 +40,13 @@ struct ModelInspection {
   std::vector<LayerInspection> layers;
 };
 
-/// Looks at the first network of a model.
+/// Inspects the first network of a model.
 ModelInspection inspect(const io::SavedModel& model);
 
 /// The layers, a row each.
 report::Table layer_table(const ModelInspection& inspection);
 
-/// Which units of a model's first network go.
+/// Which units to remove, chosen by the first network of a model.
 struct PruneOptions {
   /// One threshold of the scores for all layers; none: found for each.
   std::optional<double> threshold;
@@ -55,8 +55,8 @@ struct PruneOptions {
 };
 
 /// The model with the units removed from all its networks (those that the first
-/// one can spare), its posterior restricted to the rest. Throws ArgumentError
-/// when no network meets the budget, naming the nearest.
+/// one does not need), its posterior restricted to the rest. Throws
+/// ArgumentError when no network meets the budget, naming the nearest.
 io::SavedModel prune_model(const io::SavedModel& model,
                            const PruneOptions& options);
 

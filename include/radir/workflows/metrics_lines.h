@@ -19,8 +19,8 @@ struct MetricsLine {
 std::string to_json(const MetricsLine& line);
 
 /// Reads lines that to_json wrote. Throws IoError that begins with `name` and
-/// the line when one is no such object, is longer than 4096 bytes, or when the
-/// epochs of a network do not rise.
+/// the line when one is not such an object, is longer than 4096 bytes, or when
+/// the epochs of a network do not rise.
 std::vector<MetricsLine> read_metrics_lines(const std::string& name,
                                             std::string_view text);
 

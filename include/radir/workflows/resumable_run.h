@@ -15,8 +15,7 @@
 
 namespace radir::workflows {
 
-/// Thrown out of a training that was asked to stop, after its checkpoint is
-/// written.
+/// Thrown when training stops on request, after its checkpoint is written.
 class Interrupted : public Error {
  public:
   using Error::Error;
@@ -24,31 +23,31 @@ class Interrupted : public Error {
 
 struct CheckpointOptions {
   std::chrono::milliseconds every = std::chrono::seconds(30);
-  /// Asked between steps, from any thread; true stops all training of the run.
+  /// Called between steps, from any thread; true stops all training of the run.
   std::function<bool()> stop_requested;
-  /// Told, from any thread, of a checkpoint that could not be written; of the
-  /// next one only after one that could. The training goes on and tries again
-  /// when the next one is due.
+  /// Called, from any thread, when a checkpoint could not be written, and not
+  /// again until one was written. The training continues and tries again when
+  /// the next checkpoint is due.
   std::function<void(const std::string&)> warn;
 };
 
-/// Training in a run's folder that can be killed at any moment and gone on
-/// with. Each network has a checkpoint of its own, which stays when it is
-/// finished, so that nothing is trained twice; the bits that come out are those
-/// of a run that was never stopped.
+/// Training in a run folder that can be killed at any moment and resumed. The
+/// resulting bits are those of a run without interruption. Each network has its
+/// own checkpoint, which is kept when the network is finished, so that nothing
+/// is trained twice.
 class ResumableRun {
  public:
   /// `folder` must outlive the object.
   ResumableRun(const io::RunFolder& folder, CheckpointOptions options);
 
-  /// The same run under another name of its checkpoints: one for each network
-  /// that is trained in it.
+  /// A part of this run, with its own checkpoints: one for each network.
   ResumableRun part(const std::string& name) const;
 
   /// train::fit from the checkpoint of this part or, where there is none, from
   /// `start` (none: from random parameters). `configuration` (a JSON object)
-  /// says all that decides the result; a checkpoint of another one is refused.
-  /// `on_epoch` hears of epochs before the checkpoint too, first.
+  /// contains everything that determines the result; a checkpoint with another
+  /// configuration is rejected. `on_epoch` is first called for the epochs
+  /// before the checkpoint.
   ///
   /// Throws Interrupted when a stop was requested, IoError for a checkpoint
   /// that is damaged or of another configuration, and what train::fit throws.
@@ -59,14 +58,15 @@ class ResumableRun {
       ThreadPool* pool = nullptr,
       std::optional<train::TrainerProgress<float>> start = std::nullopt) const;
 
-  /// For work that is no step: throws Interrupted when a stop was requested.
+  /// For work other than training steps: throws Interrupted when a stop was
+  /// requested.
   void check_stop() const;
 
-  /// The result of this part (of several networks, say) as it was kept; none
-  /// where there is none or it cannot be read.
+  /// The stored result of this part; empty if there is none or it cannot be
+  /// read.
   std::optional<std::string> result() const;
-  /// Keeps the result of this part, whose checkpoints then go. Throws IoError
-  /// when it cannot be written; they then stay.
+  /// Stores the result of this part and deletes its checkpoints. Throws IoError
+  /// when it cannot be written; the checkpoints are then kept.
   void keep_result(const std::string& text) const;
 
  private:

@@ -4,7 +4,7 @@
 
 namespace radir::workflows {
 
-/// What a run's folder says of the run.
+/// A page about a run.
 struct RunReport {
   std::string page;     ///< one HTML document
   std::string state;    ///< "unfinished, 40 epochs"
@@ -14,7 +14,7 @@ struct RunReport {
 /// Reads the folder of a run of `radir train` or `radir compress`, finished or
 /// not, also while another process works in it: the loss so far, and once it is
 /// finished its figures and its model. A finished compression gives the page it
-/// gave when it ended. Throws IoError when there is no run, or naming the file
+/// gave when it ended. Throws IoError when it is not a run, or naming the file
 /// (and in metrics.jsonl the line) that is damaged.
 RunReport report_run(const std::string& path);
 

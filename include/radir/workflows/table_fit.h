@@ -17,12 +17,11 @@
 
 namespace radir::workflows {
 
-/// Everything that decides how a network is fitted to a table.
+/// All settings of a fit to a table.
 struct TabularSettings {
   std::vector<std::int64_t> hidden = {50};
   posterior::Grouping grouping = posterior::Grouping::Double;
-  /// See posterior::Options::direction_gap: how far the prior lets a direction
-  /// stray.
+  /// Spread of the directions under the prior (posterior::Options).
   double direction_gap = 3e-3;
   /// Noise of a numeric target; not read for a categorical one.
   train::Likelihood::Kind noise = train::Likelihood::Kind::Gaussian;
@@ -41,14 +40,14 @@ struct TabularSettings {
   std::uint64_t seed = 0;
 };
 
-/// Throws ArgumentError that names the first setting that makes no sense.
+/// Throws ArgumentError that names the first invalid setting.
 void check(const TabularSettings& settings);
 
 /// Passes over `rows` training rows that the settings ask for.
 std::int64_t epochs_of(const TabularSettings& settings, std::int64_t rows);
 
 /// The Bayesian network the settings ask for. Throws ArgumentError when they
-/// make no sense.
+/// are invalid.
 train::ModelSpec model_spec(const TabularSettings& settings,
                             const data::TableEncoder& encoder);
 train::TrainerOptions trainer_options(const TabularSettings& settings,
@@ -112,11 +111,11 @@ const TabularTrial& best_trial(const std::vector<TabularTrial>& trials);
 std::string to_json(const TabularSettings& settings);
 /// The settings as a JSON object, every one resolved.
 std::string to_json(const TabularSettings& settings, std::int64_t rows);
-/// From to_json(settings). Throws IoError when it is none of those, or when the
-/// settings make no sense.
+/// From to_json(settings). Throws IoError when the text or the settings are
+/// invalid.
 TabularSettings settings_from_json(const std::string& text);
 
-/// "3f2a9c0d11e5b7aa": tells tables apart (FNV-1a of the encoded numbers).
+/// "3f2a9c0d11e5b7aa": identifies a table (FNV-1a of the encoded numbers).
 std::string fingerprint(const data::EncodedRows& rows);
 
 /// The model in a file (a run's folder or the file itself). Throws IoError when

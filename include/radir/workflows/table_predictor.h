@@ -29,7 +29,7 @@ class TabularPredictor {
   const data::TableEncoder& encoder() const;
 
   /// Calls visit(i, distribution) for each row, from any thread; rows are cut
-  /// into pieces, so that memory does not grow with their number. For a
+  /// into chunks, so that memory does not grow with their number. For a
   /// numeric target.
   void regression(
       const data::EncodedRows& rows,
@@ -55,7 +55,7 @@ class TabularPredictor {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Scores of predictions, gathered piece by piece.
+/// Scores of predictions, gathered chunk by chunk.
 class TabularScores {
  public:
   explicit TabularScores(const data::TableEncoder& encoder);

@@ -103,8 +103,7 @@ void add_math(CLI::App& bench, Invocation& invocation) {
   const auto options = std::make_shared<BenchMathOptions>();
   CLI::App* command = add_command(
       bench, invocation,
-      {"math",
-       "Speed and accuracy of the Bessel ratio, ours and others'; a minute",
+      {"math", "Compare speed and accuracy of Bessel ratios; takes a minute",
        "radir bench math --dimensions 50 100 2000"},
       [options](const CommonOptions& common) {
         options->seed = common.seed;
@@ -115,15 +114,18 @@ void add_math(CLI::App& bench, Invocation& invocation) {
           print_math(result);
         }
       });
-  command->add_option("--dimensions", options->dimensions, "Dimensions m")
+  command
+      ->add_option("--dimensions", options->dimensions,
+                   "Dimensions of the directions")
       ->type_name("M");
   command
-      ->add_option("--values", options->values, "Values of kappa per dimension")
+      ->add_option("--values", options->values,
+                   "Number of concentrations per dimension")
       ->type_name("N")
       ->capture_default_str();
   command
       ->add_option("--repetitions", options->repetitions,
-                   "Times each method runs; the median counts")
+                   "Number of runs of each method; the median is reported")
       ->type_name("N")
       ->capture_default_str();
 }
@@ -131,7 +133,7 @@ void add_math(CLI::App& bench, Invocation& invocation) {
 }  // namespace
 
 void add_bench(CLI::App& root, Invocation& invocation) {
-  CLI::App* bench = add_group(root, "bench", "Speed, with accuracy beside it");
+  CLI::App* bench = add_group(root, "bench", "Measure speed and accuracy");
   add_math(*bench, invocation);
   add_bench_step(*bench, invocation);
   add_bench_predict(*bench, invocation);

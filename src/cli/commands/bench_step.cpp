@@ -112,7 +112,7 @@ void add_bench_step(CLI::App& bench, Invocation& invocation) {
   const auto options = std::make_shared<BenchStepOptions>();
   CLI::App* command = add_command(
       bench, invocation,
-      {"step", "Whole training steps, ours beside libtorch's, in one run",
+      {"step", "Compare complete training steps with libtorch",
        "radir bench step --networks lenet5 --threads 2"},
       [options](const CommonOptions& common) {
         options->seed = common.seed;
@@ -120,11 +120,13 @@ void add_bench_step(CLI::App& bench, Invocation& invocation) {
         const BenchStepResult result = bench::bench_step(*options);
         common.json ? print_steps_json(result) : print_steps(result);
       });
-  command->add_option("--networks", options->networks, "uci, lenet5 or both")
+  command
+      ->add_option("--networks", options->networks,
+                   "Networks: uci, lenet5 or both (default: both)")
       ->type_name("NAME");
   command
       ->add_option("--rounds", options->rounds,
-                   "Times each variant takes its turn; the median counts")
+                   "Number of rounds of each variant; the median is reported")
       ->type_name("N")
       ->capture_default_str();
 }
@@ -133,7 +135,7 @@ void add_bench_predict(CLI::App& bench, Invocation& invocation) {
   const auto options = std::make_shared<BenchPredictOptions>();
   CLI::App* command = add_command(
       bench, invocation,
-      {"predict", "Predictions under many weight samples, beside a loop",
+      {"predict", "Compare predictions with many weight samples with a loop",
        "radir bench predict --samples 100 --rows 1 10000"},
       [options](const CommonOptions& common) {
         options->seed = common.seed;
@@ -142,14 +144,14 @@ void add_bench_predict(CLI::App& bench, Invocation& invocation) {
         common.json ? print_predictions_json(result)
                     : print_predictions(result);
       });
-  command->add_option("--rows", options->rows, "Rows to predict at once")
+  command->add_option("--rows", options->rows, "Numbers of rows per prediction")
       ->type_name("N");
-  command->add_option("--samples", options->samples, "Weight samples")
+  command->add_option("--samples", options->samples, "Number of weight samples")
       ->type_name("N")
       ->capture_default_str();
   command
       ->add_option("--rounds", options->rounds,
-                   "Times each variant takes its turn; the median counts")
+                   "Number of rounds of each variant; the median is reported")
       ->type_name("N")
       ->capture_default_str();
 }

@@ -36,7 +36,7 @@ constexpr const char* kInputNote =
     "grey values from 0 to 1 (pixels divided by 255)";
 constexpr const char* kOutputNote = "one logit per class";
 
-/// What the command line says, and config.json keeps to go on with a run.
+/// The options of the command, stored in config.json to resume a run.
 struct CompressOptions {
   std::string data = "digits";
   std::string data_dir;
@@ -206,8 +206,8 @@ void resume(const CompressOptions& given, const RunOptions& run,
   const io::RunFolder folder = io::RunFolder::open(run.resume);
   const Json config = read_run_config(folder, kCommand);
   RADIR_CHECK(!folder.is_finished(), ArgumentError, run.resume,
-              ": is finished, there is nothing to go on with; \"radir inspect ",
-              run.resume, "\" shows it");
+              ": is already finished; \"radir inspect ", run.resume,
+              "\" shows it");
   CompressOptions options = options_from_json(
       files::JsonObject(config, folder.config_file()).object("command"));
   if (!given.data_dir.empty()) options.data_dir = given.data_dir;
@@ -226,7 +226,7 @@ void add_compress(CLI::App& root, Invocation& invocation) {
   CLI::App* command = add_command(
       root, invocation,
       {kCommand,
-       "Train an image classifier, remove what it does not need, and export it",
+       "Train an image classifier, remove unneeded units and export it",
        "radir compress --data digits --model lenet5 --out small"},
       [options, run, &root](const CommonOptions& common) {
         if (run->resume.empty()) return begin(*options, *run, common);
@@ -235,61 +235,61 @@ void add_compress(CLI::App& root, Invocation& invocation) {
       });
   command
       ->add_option("--data", options->data,
-                   "digits (built in), mnist (in the data folder) or a folder "
-                   "of IDX files")
+                   "Images: digits (built in), mnist (in the data folder) or a "
+                   "folder of IDX files")
       ->type_name("NAME|DIR")
       ->capture_default_str();
   command
       ->add_option("--data-dir", options->data_dir,
-                   "The data folder (default: RADIR_DATA_DIR)")
+                   "Data folder (default: RADIR_DATA_DIR)")
       ->type_name("DIR");
   command
       ->add_option("--model", options->model,
-                   "lenet5 (the default), lenet300, or a network's JSON file")
+                   "Network: lenet5 (the default), lenet300 or a JSON file")
       ->type_name("NAME|FILE");
   add_run_options(*command, *run);
   command->add_flag("--torchscript", options->torchscript,
-                    "Write the network as TorchScript too (needs libtorch)");
+                    "Also write the network as TorchScript (needs libtorch)");
   CompressSettings& settings = options->settings;
   const auto number = [&](const char* name, auto& value, const char* text) {
     command->add_option(name, value, text)
         ->type_name("N")
         ->capture_default_str();
   };
-  number("--epochs", settings.epochs,
-         "Passes over the images while units are removed");
-  number("--prune-every", settings.prune_every, "Passes between removals");
+  number("--epochs", settings.epochs, "Epochs during which units are removed");
+  number("--prune-every", settings.prune_every, "Epochs between removals");
   number("--fine-tune", settings.fine_tune_epochs,
-         "Passes afterwards, with the posterior of what is left");
+         "Epochs of fine-tuning the posterior after the last removal");
   number("--tune-means", settings.mean_epochs,
-         "Passes after that for the exported weights alone");
+         "Epochs of training only the exported means after fine-tuning");
   number("--pressure", settings.pressure,
-         "How hard the prior presses on units; more leaves fewer");
+         "Price of a unit under the prior (degrees of freedom of its radii "
+         "for 60,000 images); a higher price leaves fewer units");
   number("--cost-power", settings.cost_power,
-         "How much harder on units that cost more: 0 leaves fewer parameters, "
-         "1 fewer FLOPs");
+         "Power of a unit's relative cost in its price: 0 favours fewer "
+         "parameters, 1 favours fewer FLOPs");
   number("--direction-gap", settings.direction_gap,
-         "How far the prior lets directions stray, 0 to 1");
-  number("--batch", settings.batch, "Images per step");
+         "Spread of the directions under the prior, 0 to 1");
+  number("--batch", settings.batch, "Images per training step");
   number("--shift", settings.shift,
-         "Pixels by which training images are shifted at random, at most");
+         "Largest random shift of training images, in pixels");
   number("--warp", settings.warp,
-         "Strength, 0 to 1, of the random turns and stretches that every "
-         "second training image goes through");
-  number("--learning-rate", settings.learning_rate, "Adam's");
+         "Strength of the random rotation, stretch and shear of every second "
+         "training image, 0 to 1");
+  number("--learning-rate", settings.learning_rate, "Learning rate of Adam");
   number("--means-rate", settings.mean_learning_rate,
-         "Adam's learning rate in --tune-means");
+         "Learning rate of Adam in --tune-means");
   add_threshold_option(*command, settings.threshold);
   number("--max-flops", settings.budget.max_flops,
-         "Remove more until a pass costs no more than this");
+         "Most FLOPs per image; more units are removed to meet it");
   number("--max-params", settings.budget.max_parameters,
-         "Remove more until no more numbers are left than this");
+         "Most parameters; more units are removed to meet it");
   number("--max-error", settings.budget.max_error,
-         "Remove more while the error on images kept aside stays below this "
-         "(a fraction)");
+         "Largest error on held-out images, 0 to 1; units are removed while "
+         "the error stays below it");
   command
       ->add_option("--keep", settings.keep,
-                   "The most units to keep in each layer, such as 4-7-59-28")
+                   "Largest number of units in each layer, such as 4-7-59-28")
       ->delimiter('-')
       ->allow_extra_args(false)
       ->type_name("N-N-...");

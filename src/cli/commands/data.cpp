@@ -63,9 +63,9 @@ void list_json(const std::string& dir) {
 
 void list_text(const std::string& dir) {
   report::Table table;
-  table.columns = {{"name", "name"},       {"title", "what it is"},
-                   {"size", "size"},       {"state", "here"},
-                   {"licence", "licence"}, {"home", "home"}};
+  table.columns = {{"name", "name"},       {"title", "description"},
+                   {"size", "size"},       {"state", "state"},
+                   {"licence", "licence"}, {"home", "source"}};
   std::string problems;
   for (const DataSet& set : data::data_sets()) {
     report::Cell state;
@@ -87,8 +87,8 @@ void list_text(const std::string& dir) {
 void list(const DataOptions& options, const CommonOptions& common) {
   const std::string dir = data::data_dir_name(options.data_dir);
   if (dir.empty()) {
-    say("no data folder is known, so nothing is looked for; give --data-dir "
-        "DIR or set RADIR_DATA_DIR");
+    say("no data folder given, so none is checked; add --data-dir DIR or "
+        "set RADIR_DATA_DIR");
   }
   common.json ? list_json(dir) : list_text(dir);
 }
@@ -115,7 +115,7 @@ void fetch_set(const std::string& dir, const DataSet& set,
   data::fetch_data_set(dir, set, options);
 }
 
-/// The sets that the names stand for, each once.
+/// The named sets, each once.
 std::vector<const DataSet*> wanted_sets(const std::vector<std::string>& names) {
   std::vector<const DataSet*> wanted;
   for (const std::string& name : names) {
@@ -131,16 +131,16 @@ void fetch(const DataOptions& options, const CommonOptions& common) {
   const std::vector<const DataSet*> sets = wanted_sets(options.names);
   const std::string dir = data::data_dir_name(options.data_dir);
   RADIR_CHECK(!dir.empty(), ArgumentError,
-              "where to? give --data-dir DIR or set RADIR_DATA_DIR");
+              "no data folder given; add --data-dir DIR or set RADIR_DATA_DIR");
   const StopSignals signals;
   Json fetched = Json::array();
   for (const DataSet* set : sets) {
     try {
       fetch_set(dir, *set, options.from);
     } catch (const data::DownloadStopped& stopped) {
-      throw StoppedBySignal(
-          std::string(stopped.what()) + "; the same command goes on from there",
-          StopSignals::received());
+      throw StoppedBySignal(std::string(stopped.what()) +
+                                "; run the same command again to resume",
+                            StopSignals::received());
     }
     fetched.push_back({{"name", set->name},
                        {"folder", dir + "/" + set->folder},
@@ -156,7 +156,7 @@ void fetch(const DataOptions& options, const CommonOptions& common) {
 void add_data_dir(CLI::App& command, DataOptions& options) {
   command
       .add_option("--data-dir", options.data_dir,
-                  "The data folder (default: RADIR_DATA_DIR)")
+                  "Data folder (default: RADIR_DATA_DIR)")
       ->type_name("DIR");
 }
 
@@ -165,29 +165,30 @@ void add_data_dir(CLI::App& command, DataOptions& options) {
 void add_data(CLI::App& root, Invocation& invocation) {
   const auto options = std::make_shared<DataOptions>();
   CLI::App* data =
-      add_group(root, "data", "Public data sets: what, where, get");
+      add_group(root, "data", "List and download public data sets");
   CLI::App* list_command = add_command(
       *data, invocation,
-      {"list", "The sets, and which are here and as published",
+      {"list", "List the data sets and check the files in the data folder",
        "radir data list --data-dir data"},
       [options](const CommonOptions& common) { list(*options, common); });
   add_data_dir(*list_command, *options);
 
   CLI::App* fetch_command = add_command(
       *data, invocation,
-      {"fetch", "Download sets, or what is missing of them, and check them",
+      {"fetch", "Download the missing files of data sets and check them",
        "radir data fetch mnist yacht --data-dir data"},
       [options](const CommonOptions& common) { fetch(*options, common); });
   fetch_command
       ->add_option("names", options->names,
-                   "Names of sets; uci for the nine, all for all")
+                   "Names of data sets; uci for the nine UCI sets, all for all")
       ->type_name("NAME")
       ->required();
   add_data_dir(*fetch_command, *options);
   fetch_command
-      ->add_option("--from", options->from,
-                   "A server's folder with the same files, instead of their "
-                   "public homes")
+      ->add_option(
+          "--from", options->from,
+          "Folder on a server with the same files, used instead of the "
+          "public sources")
       ->type_name("URL");
 }
 

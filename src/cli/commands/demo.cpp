@@ -22,18 +22,18 @@ std::vector<Scene> scenes(const std::string& folder) {
   const std::string arm = folder + "/robot-arm";
   const std::string digits = folder + "/digits";
   return {
-      {"A network with error bars, for a table made on the spot",
+      {"Fit a network with error bars to a generated table",
        {"train", "builtin:robot-arm", "--target", "distance", "--likelihood",
         "predicted-noise", "--out", arm}},
-      {"How far its error bars can be trusted, on rows it has not seen",
+      {"Check the error bars on new rows",
        {"evaluate", arm, "builtin:robot-arm", "--seed", "2"}},
-      {"A prediction for every row, its uncertainty split in two",
+      {"Predict every row, with both parts of the uncertainty",
        {"predict", arm, "builtin:robot-arm", "--seed", "2", "--out",
         folder + "/predictions.csv"}},
-      {"LeNet-5 on images made on the spot, shrunk to what it needs",
+      {"Train and shrink LeNet-5 on generated images",
        {"compress", "--data", "digits", "--model", "lenet5", "--epochs", "9",
         "--fine-tune", "4", "--out", digits}},
-      {"What is left of it", {"inspect", digits}},
+      {"Show the smaller network", {"inspect", digits}},
   };
 }
 
@@ -47,13 +47,13 @@ void demonstrate(const std::string& folder,
                  const std::function<void(const Words&)>& run,
                  const CommonOptions& common) {
   RADIR_CHECK(!fs::exists(folder) || fs::is_empty(folder), ArgumentError,
-              folder, ": is there already; choose another --out");
+              folder, ": already exists; choose another --out");
   std::error_code error;
   fs::create_directories(folder, error);
-  RADIR_CHECK(!error, IoError, "cannot make the folder ", folder, ": ",
+  RADIR_CHECK(!error, IoError, "cannot create the folder ", folder, ": ",
               error.message());
   nlohmann::ordered_json commands = nlohmann::ordered_json::array();
-  // With --json the commands' own words go where messages do.
+  // With --json the output of the commands goes to standard error.
   std::streambuf* const out = std::cout.rdbuf();
   if (common.json) std::cout.rdbuf(std::cerr.rdbuf());
   for (Scene& scene : scenes(folder)) {
@@ -78,10 +78,10 @@ void demonstrate(const std::string& folder,
     std::cout << document.dump(2) << "\n";
     return;
   }
-  std::cout << "\nAll of it is in " << folder << ": " << folder
-            << "/digits/report.html is a page to look at, " << folder
-            << "/digits/network.onnx runs anywhere, " << folder
-            << "/predictions.csv has the error bars.\n";
+  std::cout << "\nResults in " << folder
+            << ":\n  digits/report.html   page about the smaller network"
+            << "\n  digits/network.onnx  network for any runtime"
+            << "\n  predictions.csv      predictions with error bars\n";
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ void add_demo(CLI::App& root, Invocation& invocation,
                   [folder, run = std::move(run)](const CommonOptions& common) {
                     demonstrate(*folder, run, common);
                   });
-  command->add_option("--out", *folder, "The folder for everything it makes")
+  command->add_option("--out", *folder, "Folder for all results")
       ->type_name("DIR")
       ->capture_default_str();
 }

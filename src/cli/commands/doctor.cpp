@@ -71,12 +71,12 @@ void add_doctor(CLI::App& root, Invocation& invocation) {
   const auto data_dir = std::make_shared<std::string>();
   CLI::App* command = add_command(
       root, invocation,
-      {"doctor", "What this machine gives, what is wrong with it, and the fix",
+      {"doctor", "Show the capabilities of this machine, problems and fixes",
        "radir doctor --data-dir data"},
       [data_dir](const CommonOptions& common) { examine(*data_dir, common); });
   command
       ->add_option("--data-dir", *data_dir,
-                   "The data folder (default: RADIR_DATA_DIR)")
+                   "Data folder (default: RADIR_DATA_DIR)")
       ->type_name("DIR");
 }
 

@@ -34,10 +34,10 @@ Metrics scores(const TabularModel& model, const EvaluateOptions& options,
                const CommonOptions& common, ThreadPool& pool) {
   TabularPredictor predictor(model, options.samples, common.seed, &pool);
   TabularScores result(model.encoder);
-  data::for_each_piece(
+  data::for_each_chunk(
       options.table, common.seed, model.encoder, true,
-      [&](const data::Table& piece, std::int64_t first_row) {
-        result.add(predictor, model.encoder.encode(piece, true, first_row));
+      [&](const data::Table& chunk, std::int64_t first_row) {
+        result.add(predictor, model.encoder.encode(chunk, true, first_row));
       });
   return result.metrics();
 }
@@ -132,26 +132,25 @@ void add_evaluate(CLI::App& root, Invocation& invocation) {
   const auto options = std::make_shared<EvaluateOptions>();
   CLI::App* command = add_command(
       root, invocation,
-      {"evaluate", "How good a model's predictions are",
+      {"evaluate", "Measure the quality of a model's predictions",
        "radir evaluate houses-run test.csv --json"},
       [options](const CommonOptions& common) { evaluate(*options, common); });
-  command->add_option("model", options->model, "A run's folder or a model file")
+  command->add_option("model", options->model, "Run folder or model file")
       ->type_name("RUN|MODEL")
       ->required();
   command
       ->add_option("table", options->table,
-                   "A table with the model's columns, the target too; for "
-                   "images digits, mnist or a folder, of which the test part "
-                   "counts")
+                   "Table with the input columns and the target; for images: "
+                   "digits, mnist or a folder (the test images are used)")
       ->type_name("TABLE|IMAGES")
       ->required();
   command
       ->add_option("--data-dir", options->data_dir,
-                   "The folder of named images (default: RADIR_DATA_DIR)")
+                   "Data folder (default: RADIR_DATA_DIR)")
       ->type_name("DIR");
   command
       ->add_option("--samples", options->samples,
-                   "Draws of the weights per network")
+                   "Number of weight samples per network")
       ->type_name("N")
       ->capture_default_str();
 }

@@ -37,7 +37,7 @@ void export_model(const ExportCommand& command, const CommonOptions& common) {
   const bool onnx = !command.onnx.empty();
   const std::string& file = onnx ? command.onnx : command.torchscript;
   RADIR_CHECK(!file.empty(), ArgumentError,
-              "export: say which file to write: --onnx FILE or ",
+              "export: no file to write; add --onnx FILE or ",
               "--torchscript FILE");
   const workflows::ExportSummary summary =
       onnx
@@ -66,26 +66,25 @@ void add_export(CLI::App& root, Invocation& invocation) {
   const auto options = std::make_shared<ExportCommand>();
   CLI::App* command = add_command(
       root, invocation,
-      {"export", "Write a model's network as a file other programs run",
+      {"export", "Write the network of a model as a file for other programs",
        "radir export houses-run --onnx houses.onnx"},
       [options](const CommonOptions& common) {
         export_model(*options, common);
       });
-  command->add_option("model", options->model, "A run's folder or a model file")
+  command->add_option("model", options->model, "Run folder or model file")
       ->type_name("RUN|MODEL")
       ->required();
   CLI::Option* onnx =
-      command->add_option("--onnx", options->onnx, "The ONNX file to write")
+      command->add_option("--onnx", options->onnx, "ONNX file to write")
           ->type_name("FILE");
   command
       ->add_option("--torchscript", options->torchscript,
-                   "The TorchScript file to write (needs libtorch)")
+                   "TorchScript file to write (needs libtorch)")
       ->type_name("FILE")
       ->excludes(onnx);
   command
       ->add_option("--weights", options->options.weights,
-                   "Weights that stand for their distribution: mean (the "
-                   "default) or mode")
+                   "Value to use for each weight: mean (the default) or mode")
       ->transform(CLI::CheckedTransformer(std::map<std::string, PointWeight>{
                                               {"mean", PointWeight::Mean},
                                               {"mode", PointWeight::Mode}})
@@ -93,7 +92,7 @@ void add_export(CLI::App& root, Invocation& invocation) {
       ->type_name("KIND");
   command
       ->add_option("--network", options->options.network,
-                   "Which network of a model that has several, from 1")
+                   "Network to export, counted from 1")
       ->type_name("K")
       ->capture_default_str();
 }

@@ -67,7 +67,7 @@ void add_inspect(CLI::App& root, Invocation& invocation) {
   const auto path = std::make_shared<std::string>();
   CLI::App* command = add_command(
       root, invocation,
-      {"inspect", "Show what a model is made of and where it is uncertain",
+      {"inspect", "Show the layers, cost and uncertainty of a model",
        "radir inspect houses-run"},
       [path](const CommonOptions& common) {
         const std::string file = io::model_path(*path);
@@ -79,7 +79,7 @@ void add_inspect(CLI::App& root, Invocation& invocation) {
           print(file, model, inspection);
         }
       });
-  command->add_option("model", *path, "A run's folder or a model file")
+  command->add_option("model", *path, "Run folder or model file")
       ->type_name("RUN|MODEL")
       ->required();
 }

@@ -31,7 +31,7 @@ struct PredictOptions {
   std::int64_t samples = 200;
 };
 
-/// An empty cell, in a CSV file.
+/// An empty cell in the CSV file.
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 /// "q05", "q2.5"
@@ -60,7 +60,7 @@ void write_header(data::CsvWriter& csv, const data::TableEncoder& encoder,
   csv.end_row();
 }
 
-/// The numbers of one row of the answer, in the order of the header.
+/// The numbers of one output row, in the order of the header.
 std::vector<double> summary(const PredictiveMixture& p,
                             const std::vector<double>& quantiles) {
   std::vector<double> values = {p.mean(), p.standard_deviation(),
@@ -78,18 +78,18 @@ std::vector<double> summary(const ClassPrediction& p) {
   return values;
 }
 
-/// Rows that were left out for a missing value get a line of empty cells.
-class PieceWriter {
+/// Rows dropped for a missing value get a line of empty cells.
+class ChunkWriter {
  public:
-  PieceWriter(data::CsvWriter& csv, TabularPredictor& predictor,
+  ChunkWriter(data::CsvWriter& csv, TabularPredictor& predictor,
               const std::vector<double>& quantiles)
       : csv_(csv), predictor_(predictor), quantiles_(quantiles) {}
 
-  void write(const data::Table& piece, std::int64_t first_row) {
+  void write(const data::Table& chunk, std::int64_t first_row) {
     const auto& encoder = predictor_.encoder();
-    const EncodedRows rows = encoder.encode(piece, false, first_row);
+    const EncodedRows rows = encoder.encode(chunk, false, first_row);
     std::vector<std::vector<double>> values(
-        static_cast<std::size_t>(piece.rows()));
+        static_cast<std::size_t>(chunk.rows()));
     std::vector<std::string> classes(values.size());
     const auto at = [&](std::int64_t i) {
       return static_cast<std::size_t>(
@@ -138,11 +138,12 @@ std::string joined(const std::vector<std::string>& names) {
 void predict(const PredictOptions& options, const CommonOptions& common) {
   for (double probability : options.quantiles) {
     RADIR_CHECK(probability > 0 && probability < 1, ArgumentError,
-                "--quantiles must lie between 0 and 1, but one is ",
+                "--quantiles must be above 0 and below 1, but got ",
                 probability);
   }
-  RADIR_CHECK(!common.json || !options.out.empty(), ArgumentError,
-              "--json needs --out, since standard output carries the JSON");
+  RADIR_CHECK(
+      !common.json || !options.out.empty(), ArgumentError,
+      "--json needs --out: standard output is used for the JSON document");
   ThreadPool pool(common.threads);
   TabularPredictor predictor(workflows::read_tabular_model(options.model),
                              options.samples, common.seed, &pool);
@@ -156,18 +157,18 @@ void predict(const PredictOptions& options, const CommonOptions& common) {
     }
   });
   write_header(csv, predictor.encoder(), options);
-  PieceWriter writer(csv, predictor, options.quantiles);
+  ChunkWriter writer(csv, predictor, options.quantiles);
   std::int64_t rows = 0;
-  const auto extra = data::for_each_piece(
+  const auto extra = data::for_each_chunk(
       options.table, common.seed, predictor.encoder(), false,
-      [&](const data::Table& piece, std::int64_t first_row) {
-        writer.write(piece, first_row);
-        rows = first_row + piece.rows();
+      [&](const data::Table& chunk, std::int64_t first_row) {
+        writer.write(chunk, first_row);
+        rows = first_row + chunk.rows();
       });
   csv.flush();
   if (file) file->commit();
   if (!extra.empty()) {
-    std::cerr << "radir: not read, since the model does not know them: "
+    std::cerr << "radir: ignored columns that the model does not use: "
               << joined(extra) << "\n";
   }
   if (common.json) {
@@ -184,29 +185,29 @@ void add_predict(CLI::App& root, Invocation& invocation) {
   CLI::App* command = add_command(
       root, invocation,
       {"predict",
-       "Mean, error bars and quantiles for the rows of a table, as CSV",
+       "Predict the rows of a table: mean, error bars and quantiles, as CSV",
        "radir predict houses-run new.csv --out predictions.csv"},
       [options](const CommonOptions& common) { predict(*options, common); });
-  command->add_option("model", options->model, "A run's folder or a model file")
+  command->add_option("model", options->model, "Run folder or model file")
       ->type_name("RUN|MODEL")
       ->required();
   command
       ->add_option("table", options->table,
-                   "A table with the columns the model was trained on")
+                   "Table with the input columns of the model")
       ->type_name("TABLE")
       ->required();
   command
       ->add_option("--out", options->out,
-                   "The CSV file to write (default: standard output)")
+                   "CSV file to write (default: standard output)")
       ->type_name("FILE");
   command
       ->add_option("--quantiles", options->quantiles,
-                   "Quantiles of the prediction to give")
+                   "Quantiles to print, above 0 and below 1")
       ->type_name("P")
       ->capture_default_str();
   command
       ->add_option("--samples", options->samples,
-                   "Draws of the weights per network")
+                   "Number of weight samples per network")
       ->type_name("N")
       ->capture_default_str();
 }

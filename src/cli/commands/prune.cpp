@@ -83,31 +83,31 @@ void add_prune(CLI::App& root, Invocation& invocation) {
   const auto options = std::make_shared<PruneCommand>();
   CLI::App* command = add_command(
       root, invocation,
-      {"prune", "Remove the units a trained model can spare",
+      {"prune", "Remove unneeded units from a trained model",
        "radir prune small-run --out smaller.safetensors"},
       [options](const CommonOptions& common) { prune(*options, common); });
-  command->add_option("model", options->model, "A run's folder or a model file")
+  command->add_option("model", options->model, "Run folder or model file")
       ->type_name("RUN|MODEL")
       ->required();
-  command->add_option("--out", options->out, "The model file to write")
+  command->add_option("--out", options->out, "Model file to write")
       ->type_name("FILE")
       ->required();
   add_threshold_option(*command, options->options.threshold);
   command
       ->add_option("--max-flops", options->options.budget.max_flops,
-                   "Remove units until a pass costs no more than this")
+                   "Most FLOPs per example; units are removed to meet it")
       ->type_name("N");
   command
       ->add_option("--max-params", options->options.budget.max_parameters,
-                   "Remove units until no more numbers are left than this")
+                   "Most parameters; units are removed to meet it")
       ->type_name("N");
   command
       ->add_option("--data", options->data,
-                   "Images to report the error on: digits, mnist or a folder")
+                   "Images to measure the error on: digits, mnist or a folder")
       ->type_name("NAME|DIR");
   command
       ->add_option("--data-dir", options->data_dir,
-                   "The data folder (default: RADIR_DATA_DIR)")
+                   "Data folder (default: RADIR_DATA_DIR)")
       ->type_name("DIR");
 }
 

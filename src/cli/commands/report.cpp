@@ -42,15 +42,16 @@ void add_report(CLI::App& root, Invocation& invocation) {
   const auto options = std::make_shared<ReportCommand>();
   CLI::App* command = add_command(
       root, invocation,
-      {"report", "Write a run as one page: curves, figures, model, settings",
+      {"report", "Write a page about a run: curves, figures, model, settings",
        "radir report houses-run"},
       [options](const CommonOptions& common) { report(*options, common); });
-  command->add_option("run", options->run, "A run's folder, finished or not")
+  command->add_option("run", options->run, "Run folder, finished or not")
       ->type_name("RUN")
       ->required();
   command
-      ->add_option("--out", options->out,
-                   "The HTML file to write (default: report.html in the run)")
+      ->add_option(
+          "--out", options->out,
+          "HTML file to write (default: report.html in the run folder)")
       ->type_name("FILE");
 }
 

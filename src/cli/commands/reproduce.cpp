@@ -14,7 +14,8 @@ void add_figures(CLI::App& reproduce, Invocation& invocation) {
   const auto out = std::make_shared<std::string>("radir-figures.html");
   CLI::App* command = add_command(
       reproduce, invocation,
-      {"figures", "The article's figures that need no training, as one page",
+      {"figures",
+       "Draw the article's figures that need no training, as one page",
        "radir reproduce figures --out figures.html"},
       [out](const CommonOptions& common) {
         files::write_file(*out, to_html(reproduce::figures()));
@@ -25,7 +26,7 @@ void add_figures(CLI::App& reproduce, Invocation& invocation) {
           std::cerr << "radir: wrote " << *out << "; open it in a browser\n";
         }
       });
-  command->add_option("--out", *out, "The HTML file to write")
+  command->add_option("--out", *out, "HTML file to write")
       ->type_name("FILE")
       ->capture_default_str();
 }
@@ -33,9 +34,8 @@ void add_figures(CLI::App& reproduce, Invocation& invocation) {
 }  // namespace
 
 void add_reproduce(CLI::App& root, Invocation& invocation) {
-  CLI::App* reproduce =
-      add_group(root, "reproduce",
-                "The published tables and figures, with ours beside them");
+  CLI::App* reproduce = add_group(root, "reproduce",
+                                  "Reproduce the published tables and figures");
   add_reproduce_uci(*reproduce, invocation);
   add_reproduce_lenet(*reproduce, invocation, false);
   add_reproduce_lenet(*reproduce, invocation, true);

@@ -138,7 +138,7 @@ void add_reproduce_lenet(CLI::App& reproduce, Invocation& invocation,
       reproduce, invocation,
       {name,
        std::string(dense ? "LeNet-300-100" : "LeNet-5") +
-           " on MNIST, shrunk, beside the published networks",
+           " on MNIST: compress it and compare with published networks",
        "radir " + lenet_command(dense) + " --data-dir data"},
       [options, run, name, &reproduce](const CommonOptions& common) {
         if (run->resume.empty()) return begin(*options, *run, common);
@@ -146,12 +146,14 @@ void add_reproduce_lenet(CLI::App& reproduce, Invocation& invocation,
         resume_lenet(*options, *run, common);
       });
   add_run_options(*command, *run);
-  command->add_option("--seeds", options->seeds, "Runs from different seeds")
+  command
+      ->add_option("--seeds", options->seeds,
+                   "Number of runs, each with a different seed")
       ->type_name("N")
       ->capture_default_str();
   command
       ->add_option("--data-dir", options->data_dir,
-                   "Folder that holds mnist/ (default: RADIR_DATA_DIR)")
+                   "Folder with mnist/ (default: RADIR_DATA_DIR)")
       ->type_name("DIR");
 }
 

@@ -163,7 +163,7 @@ void add_reproduce_uci(CLI::App& reproduce, Invocation& invocation) {
   CLI::App* command = add_command(
       reproduce, invocation,
       {"uci",
-       "The UCI benchmark: nine sets, standard splits, tuned inside each",
+       "Run the UCI benchmark: nine sets, standard splits, tuned inside each",
        "radir reproduce uci --quick --data-dir data"},
       [options, run, &reproduce](const CommonOptions& common) {
         if (run->resume.empty()) return begin(*options, *run, common);
@@ -171,22 +171,23 @@ void add_reproduce_uci(CLI::App& reproduce, Invocation& invocation) {
         resume_uci(*options, *run, common);
       });
   add_run_options(*command, *run);
-  command->add_option("--sets", options->sets, "Sets to run (default: all)")
+  command->add_option("--sets", options->sets, "Data sets (default: all)")
       ->delimiter(',')
       ->type_name("NAME");
   command
       ->add_option("--splits", options->splits,
-                   "The first so many splits of each; 0 takes all")
+                   "Number of splits of each set; 0 for all")
       ->type_name("N");
   command->add_flag("--quick", options->quick,
                     "Five small sets, five splits, shorter training");
   command
-      ->add_option("--steps", options->steps,
-                   "Steps of each training; 0 takes as many as a set needs")
+      ->add_option(
+          "--steps", options->steps,
+          "Steps of each training; 0 for a number that depends on the set")
       ->type_name("N");
   command
       ->add_option("--data-dir", options->data_dir,
-                   "Folder that holds uci/ (default: RADIR_DATA_DIR)")
+                   "Folder with uci/ (default: RADIR_DATA_DIR)")
       ->type_name("DIR");
 }
 

@@ -47,7 +47,7 @@ const std::pair<MissingValues, const char*> kMissing[] = {
     {MissingValues::Mean, data::to_string(MissingValues::Mean)},
     {MissingValues::Drop, data::to_string(MissingValues::Drop)}};
 
-/// What is asked for; with it a run can be gone on with anywhere.
+/// The options of the command, complete enough to resume a run anywhere.
 struct TrainOptions {
   std::string table;
   std::string target;
@@ -72,7 +72,7 @@ TrainOptions options_from_json(files::JsonObject json) {
   json.text("name");
   options.table = json.text("table");
   options.target = json.text("target");
-  options.categorical = json.texts("categorical");
+  options.categorical = json.strings("categorical");
   options.missing = json.choice("missing", kMissing);
   options.tune = json.boolean("tune");
   try {
@@ -84,7 +84,7 @@ TrainOptions options_from_json(files::JsonObject json) {
   return options;
 }
 
-/// One line per report, of some two hundred per network.
+/// About 200 lines per network, one per report.
 class History {
  public:
   explicit History(std::int64_t epochs)
@@ -185,7 +185,7 @@ struct Problem {
   std::optional<data::Table> table;
   TableEncoder encoder;
   EncodedRows rows;
-  Json data;  ///< what is said of it in config.json and in the model
+  Json data;  ///< its description in config.json and in the model
 };
 
 Problem load(const TrainOptions& options) {
@@ -215,7 +215,7 @@ Json resolved(const TrainOptions& options, const TabularSettings& settings,
   return config;
 }
 
-/// config.json: the settings, and all that is needed to go on with the run.
+/// config.json: the settings, and all that is needed to resume the run.
 Json run_config(Json settings, const TrainOptions& options,
                 const Problem& problem) {
   settings["data"] = problem.data;
@@ -251,7 +251,7 @@ void print(const std::string& run, const Json& config, const Json& metrics,
   std::cout << text.str();
 }
 
-/// Trains from wherever the run has come to, and finishes it.
+/// Trains from the last checkpoint, or from the start, and finishes the run.
 void train_run(const TrainOptions& options, Problem problem,
                const io::RunFolder& folder, const RunOptions& run_options,
                const CommonOptions& common) {
@@ -294,7 +294,7 @@ void begin(TrainOptions options, RunOptions run, const CommonOptions& common) {
   io::RunFolder::check_free(run.out);
   options.settings.seed = common.seed;
   Problem problem = load(options);
-  // Settings that make no sense are refused before there is a folder.
+  // Invalid settings are rejected before the folder is created.
   train::Model(workflows::model_spec(options.settings, problem.encoder));
   const Json config = run_config(resolved(options, options.settings, problem),
                                  options, problem);
@@ -306,7 +306,7 @@ void resume(const RunOptions& run, const CommonOptions& common) {
   const io::RunFolder folder = io::RunFolder::open(run.resume);
   const Json config = read_run_config(folder, kCommand);
   if (folder.is_finished()) {
-    say(run.resume + ": is finished, there is nothing to go on with");
+    say(run.resume + ": is already finished");
     folder.remove_checkpoints();
     const io::SavedModel model = io::read_model(folder.model_file());
     print(run.resume, config, Json::parse(model.metrics), common.json);
@@ -337,12 +337,12 @@ void add_train(CLI::App& root, Invocation& invocation) {
                   });
   command
       ->add_option("table", options->table,
-                   "A text table (plain or gzip), a folder in the UCI layout, "
-                   "or builtin:robot-arm")
+                   "Text table (plain or gzip), folder in the UCI layout, or "
+                   "builtin:robot-arm")
       ->type_name("TABLE");
   command
       ->add_option("--target", options->target,
-                   "The column to predict; a column of texts means classes")
+                   "Column to predict; a text column means classification")
       ->type_name("COLUMN");
   add_run_options(*command, *run);
   TabularSettings& settings = options->settings;
@@ -351,8 +351,10 @@ void add_train(CLI::App& root, Invocation& invocation) {
       ->type_name("N,N")
       ->capture_default_str();
   command
-      ->add_option("--grouping", settings.grouping,
-                   "What has a length and a direction: row, column, double")
+      ->add_option(
+          "--grouping", settings.grouping,
+          "Groups of weights with a length and a direction: row, column "
+          "or double (both, the default)")
       ->transform(
           CLI::CheckedTransformer(std::map<std::string, posterior::Grouping>{
                                       {"row", posterior::Grouping::Row},
@@ -362,8 +364,8 @@ void add_train(CLI::App& root, Invocation& invocation) {
       ->type_name("WHAT");
   command
       ->add_option("--likelihood", settings.noise,
-                   "gaussian (one noise level) or predicted-noise (one per "
-                   "row)")
+                   "Noise model: gaussian (one noise level, the default) or "
+                   "predicted-noise (one per row)")
       ->transform(
           CLI::CheckedTransformer(
               std::map<std::string, Likelihood::Kind>{
@@ -372,40 +374,45 @@ void add_train(CLI::App& root, Invocation& invocation) {
               .description(""))
       ->type_name("KIND");
   command
-      ->add_option("--direction-gap", settings.direction_gap,
-                   "How far the prior lets directions stray, 0 to 1; smaller "
-                   "fits closer")
+      ->add_option(
+          "--direction-gap", settings.direction_gap,
+          "Spread of the directions under the prior, 0 to 1; a smaller "
+          "value fits the data more closely")
       ->type_name("X")
       ->capture_default_str();
   command
       ->add_option("--epochs", settings.epochs,
-                   "Passes over the rows; 0 takes as many as make 20,000 steps")
+                   "Passes over the rows; 0 for as many as 20,000 steps need")
       ->type_name("N")
       ->capture_default_str();
-  command->add_option("--batch", settings.batch, "Rows per step")
+  command->add_option("--batch", settings.batch, "Rows per training step")
       ->type_name("N")
       ->capture_default_str();
-  command->add_option("--learning-rate", settings.learning_rate, "Adam's")
+  command
+      ->add_option("--learning-rate", settings.learning_rate,
+                   "Learning rate of Adam, above 0")
       ->type_name("X")
       ->capture_default_str();
   command
       ->add_option("--restarts", settings.restarts,
-                   "Networks that predict as a mixture")
+                   "Number of networks that predict as a mixture, 1 to 1000")
       ->type_name("K")
       ->capture_default_str();
   command->add_flag(
       "--tune", options->tune,
-      "Choose prior, noise model and length on a validation part");
+      "Choose prior, noise model and number of epochs on held-out rows");
   std::map<std::string, MissingValues> missing;
   for (const auto& [value, name] : kMissing) missing[name] = value;
   command
-      ->add_option("--missing", options->missing,
-                   "Missing values: refuse, mean (fill in) or drop (the row)")
+      ->add_option(
+          "--missing", options->missing,
+          "Missing values: refuse (error, the default), mean (fill in) "
+          "or drop (the row)")
       ->transform(CLI::CheckedTransformer(missing).description(""))
       ->type_name("WHAT");
   command
       ->add_option("--categorical", options->categorical,
-                   "Columns of numbers that stand for categories")
+                   "Numeric columns to treat as categories")
       ->type_name("COLUMN");
 }
 

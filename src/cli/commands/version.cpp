@@ -26,7 +26,7 @@ void print_version(const CommonOptions& common) {
 
 void add_version(CLI::App& root, Invocation& invocation) {
   add_command(root, invocation,
-              {"version", "Version of the program and the processor it sees",
+              {"version", "Show the version of the program and the processor",
                "radir version --json"},
               print_version);
 }

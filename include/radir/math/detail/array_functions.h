@@ -292,8 +292,8 @@ struct BranchlessPhiOfQuotient {
   }
 };
 
-/// KL of two laws, in double whatever the arrays hold. Measured: as for one
-/// element.
+/// KL of two distributions, in double whatever the arrays hold. Measured: as
+/// for one element.
 template <int kTerms>
 class KlAtOrder {
  public:

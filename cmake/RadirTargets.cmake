@@ -9,6 +9,9 @@ target_compile_options(radir_build_flags INTERFACE
   # sqrt need not set errno and comparisons need not trap: without these two
   # no loop with a square root or a select is vectorised. Values are unchanged.
   -fno-math-errno -fno-trapping-math
+  # The headers of the kernels open the namespace of each instruction set after
+  # the one in use was made inline (RADIR_ISA).
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-inline-namespace-reopened-noninline>
   $<$<BOOL:${RADIR_WARNINGS_AS_ERRORS}>:-Werror>)
 
 set(RADIR_SANITIZE "" CACHE STRING "Sanitizers for every target, such as address,undefined")
@@ -69,8 +72,7 @@ function(radir_add_isa_sources target)
     target_compile_features(${object} PRIVATE cxx_std_17)
     target_compile_definitions(${object} PRIVATE RADIR_ISA=isa_${isa})
     # -Wno-psabi: vector types cross no library boundary.
-    target_compile_options(${object} PRIVATE ${flags_${isa}} -Wno-psabi
-      $<$<CXX_COMPILER_ID:Clang>:-Wno-inline-namespace-reopened-noninline>)
+    target_compile_options(${object} PRIVATE ${flags_${isa}} -Wno-psabi)
     if(RADIR_BUILD_FUZZERS)  # no reader is here, and Clang would need minutes
       target_compile_options(${object} PRIVATE -O0)
     elseif(RADIR_SANITIZE)
@@ -105,7 +107,15 @@ endfunction()
 # of the compiler's time, several files are compiled as one.
 function(radir_compile_together target)
   set_target_properties(${target} PROPERTIES
-    UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    UNITY_BUILD ${RADIR_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 6)
+endfunction()
+
+# radir_precompile_headers(TARGET HEADER...): headers of other libraries that
+# nearly every file of TARGET includes.
+function(radir_precompile_headers target)
+  if(RADIR_PRECOMPILED_HEADERS)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
 endfunction()
 
 # radir_add_tests(LAYER FILES... [LINK ...] [WHOLE])

@@ -8,6 +8,8 @@ find_package(Torch REQUIRED)
 # precompiled header fits only code made with the same flags, hence -fPIC for
 # executables too.
 function(radir_reuse_torch_headers target)
-  target_compile_options(${target} PRIVATE -fPIC)
-  target_precompile_headers(${target} REUSE_FROM radir_distributions)
+  if(RADIR_PRECOMPILED_HEADERS)
+    target_compile_options(${target} PRIVATE -fPIC)
+    target_precompile_headers(${target} REUSE_FROM radir_distributions)
+  endif()
 endfunction()

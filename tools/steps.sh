@@ -33,6 +33,9 @@ step() {
   local status=0
   "$@" 2>&1 | tee "$log" | show_progress || status=$?
   if ((status == 0)); then
+    # What ctest says at its end is worth keeping in any log.
+    grep -E '^[0-9]+% tests passed|^Total Test time' "$log" | sed 's/^/      /' ||
+      true
     printf '      done in %d s\n' "$((SECONDS - start))"
     return
   fi

@@ -1,13 +1,13 @@
 #include "radir/bench/bench_math.h"
 
 #include <algorithm>
-#include <boost/math/special_functions/bessel.hpp>
 #include <chrono>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <random>
 
+#include "bench/boost_bessel.h"
 #include "radir/core/error.h"
 #include "radir/kernels/math_array.h"
 #include "radir/math/bessel.h"
@@ -146,31 +146,15 @@ std::vector<Contestant<T>> contestants(const Inputs<T>& inputs) {
   return result;
 }
 
-/// Boost's policies, but results that cannot be represented are returned
-/// rather than thrown.
-template <bool kPromote>
-using BoostPolicy = boost::math::policies::policy<
-    boost::math::policies::overflow_error<boost::math::policies::ignore_error>,
-    boost::math::policies::underflow_error<boost::math::policies::ignore_error>,
-    boost::math::policies::evaluation_error<
-        boost::math::policies::ignore_error>,
-    boost::math::policies::promote_double<kPromote>>;
-
-template <bool kPromote>
-double boost_ratio(double nu, double z) {
-  const BoostPolicy<kPromote> policy;
-  return boost::math::cyl_bessel_i(nu, z, policy) /
-         boost::math::cyl_bessel_i(nu - 1, z, policy);
-}
-
 /// On as many values as it does in half a millisecond, one at least.
-template <bool kPromote>
 Contestant<double> boost_contestant(const std::string& method,
-                                    const Inputs<double>& inputs) {
-  const auto evaluate = [nu = inputs.m / 2](const double* kappa,
-                                            std::size_t count, double* ratio) {
+                                    const Inputs<double>& inputs,
+                                    bool in_long_double) {
+  const auto evaluate = [nu = inputs.m / 2, in_long_double](const double* kappa,
+                                                            std::size_t count,
+                                                            double* ratio) {
     for (std::size_t i = 0; i < count; ++i) {
-      ratio[i] = boost_ratio<kPromote>(nu, kappa[i]);
+      ratio[i] = boost_bessel_ratio(nu, kappa[i], in_long_double);
     }
   };
   std::size_t count = 0;
@@ -196,6 +180,12 @@ void check(const BenchMathOptions& options) {
 
 }  // namespace
 
+bool BenchMathResult::has(const std::string& method) const {
+  return std::any_of(rows.begin(), rows.end(), [&](const BenchMathRow& row) {
+    return row.method == method;
+  });
+}
+
 const BenchMathRow& BenchMathResult::row(double dimension,
                                          const std::string& method,
                                          const std::string& precision) const {
@@ -218,8 +208,11 @@ BenchMathResult bench_math(const BenchMathOptions& options) {
     const Inputs<float> float_inputs(options, m);
     auto in_double = contestants(double_inputs);
     auto in_float = contestants(float_inputs);
-    in_double.push_back(boost_contestant<true>("boost", double_inputs));
-    in_double.push_back(boost_contestant<false>("boost_double", double_inputs));
+    if (has_boost()) {
+      in_double.push_back(boost_contestant("boost", double_inputs, true));
+      in_double.push_back(
+          boost_contestant("boost_double", double_inputs, false));
+    }
     for (int repetition = 0; repetition < options.repetitions; ++repetition) {
       for (auto& contestant : in_double) contestant.take_turn();
       for (auto& contestant : in_float) contestant.take_turn();

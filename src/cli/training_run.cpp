@@ -111,7 +111,7 @@ io::RunFolder begin_run(const std::string& path, const Json& config) {
 }
 
 Json read_run_config(const io::RunFolder& folder, const std::string& command) {
-  const Json config =
+  Json config =
       Json::parse(folder.config(), nullptr, /*allow_exceptions=*/false);
   RADIR_CHECK(config.is_object() && config.contains("command") &&
                   config["command"].is_object() &&

@@ -11,6 +11,8 @@
 #include "radir/data/data_dir.h"
 #include "radir/data/fingerprint.h"
 #include "radir/kernels/random.h"
+#include "radir/network/spec.h"
+#include "radir/train/model.h"
 
 namespace radir::data {
 namespace {

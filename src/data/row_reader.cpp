@@ -75,7 +75,7 @@ char* RowParser::parse_quoted(char* p, char* end, bool complete) {
   any_quoted_ = true;
   char* const begin = ++p;
   bool doubled = false;
-  for (;; ++p) {
+  while (true) {
     p = static_cast<char*>(
         std::memchr(p, '"', static_cast<std::size_t>(end - p)));
     if (p == nullptr || (p + 1 == end && !complete)) {
@@ -85,7 +85,7 @@ char* RowParser::parse_quoted(char* p, char* end, bool complete) {
     }
     if (p + 1 == end || p[1] != '"') break;
     doubled = true;
-    ++p;
+    p += 2;
   }
   const std::string_view cell(begin, static_cast<std::size_t>(p - begin));
   if (doubled) cells_with_doubled_quotes_.push_back(cells_.size());

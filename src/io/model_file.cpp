@@ -8,6 +8,7 @@
 #include "radir/core/version.h"
 #include "radir/files/json_object.h"
 #include "radir/io/safetensors.h"
+#include "radir/math/vmf_sampling.h"
 #include "radir/posterior/options.h"
 
 namespace radir::io {
@@ -49,7 +50,7 @@ std::string name_of(const std::pair<Enum, const char*> (&names)[N],
   for (const auto& [candidate, name] : names) {
     if (candidate == value) return name;
   }
-  RADIR_ASSERT(!"an enumerator has a name");
+  RADIR_ASSERT(false && "an enumerator has a name");
   return "";
 }
 

@@ -10,6 +10,7 @@
 #include "radir/io/onnx.h"
 #include "radir/network/plain_network.h"
 #include "radir/network/spec.h"
+#include "radir/train/model.h"
 
 namespace radir::io {
 namespace {

@@ -34,7 +34,7 @@ constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
 namespace detail {
 template <typename T>
 struct VectorType {
-  typedef T type __attribute__((vector_size(kVectorBytes)));
+  using type __attribute__((vector_size(kVectorBytes))) = T;
 };
 }  // namespace detail
 
@@ -216,7 +216,7 @@ inline T sum_halves(V v) {
     return v[0];
   } else {
     constexpr int kBytes = N / 2 * static_cast<int>(sizeof(T));
-    typedef T Half __attribute__((vector_size(kBytes)));
+    using Half __attribute__((vector_size(kBytes))) = T;
     Half halves[2];
     std::memcpy(halves, &v, sizeof halves);
     return sum_halves<N / 2, T>(halves[0] + halves[1]);

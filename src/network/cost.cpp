@@ -1,4 +1,5 @@
 #include "radir/network/cost.h"
+#include "radir/network/spec.h"
 
 namespace radir::network {
 namespace {

@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "radir/core/error.h"
+#include "radir/network/spec.h"
+
 namespace radir::network {
 
 template <typename T>

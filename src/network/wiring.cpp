@@ -1,4 +1,5 @@
 #include "radir/network/wiring.h"
+#include "radir/network/spec.h"
 
 #include <numeric>
 #include <utility>

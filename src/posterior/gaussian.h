@@ -1,11 +1,11 @@
 #pragma once
+#include "radir/kernels/philox.h"
+#include "radir/kernels/rdp.h"
+#include "radir/network/weight_shape.h"
 
 #include <optional>
 
 #include "posterior/weight_posterior_impl.h"
-#include "radir/kernels/philox.h"
-#include "radir/kernels/rdp.h"
-#include "radir/network/weight_shape.h"
 
 namespace radir::posterior {
 

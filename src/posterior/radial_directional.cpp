@@ -16,9 +16,6 @@
 namespace radir::posterior {
 namespace {
 
-/// Number of arrays of a radius factor pair (kernels::RadiusFactors).
-constexpr std::size_t kFactorArrays = 4;
-
 kernels::RdpLayout layout(const network::WeightShape& shape,
                           const Options& options) {
   const kernels::RdpSideLayout side{!options.concentration_per_group,

@@ -1,13 +1,13 @@
 #pragma once
+#include "radir/kernels/philox.h"
+#include "radir/kernels/rdp.h"
+#include "radir/kernels/rdp_parameters.h"
+#include "radir/network/weight_shape.h"
 
 #include <array>
 #include <optional>
 
 #include "posterior/weight_posterior_impl.h"
-#include "radir/kernels/philox.h"
-#include "radir/kernels/rdp.h"
-#include "radir/kernels/rdp_parameters.h"
-#include "radir/network/weight_shape.h"
 
 namespace radir::posterior {
 

@@ -3,6 +3,7 @@
 #include "posterior/gaussian.h"
 #include "posterior/radial_directional.h"
 #include "radir/core/error.h"
+#include "radir/kernels/philox.h"
 
 namespace radir::posterior {
 namespace {

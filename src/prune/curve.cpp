@@ -7,6 +7,7 @@
 #include "radir/core/error.h"
 #include "radir/network/wiring.h"
 #include "radir/prune/shrink.h"
+#include "radir/train/model.h"
 
 namespace radir::prune {
 namespace {

@@ -7,6 +7,7 @@
 #include "prune/arrays.h"
 #include "radir/core/error.h"
 #include "radir/posterior/weight_posterior.h"
+#include "radir/train/model.h"
 
 namespace radir::prune {
 namespace {

@@ -4,10 +4,12 @@
 
 #include "prune/arrays.h"
 #include "radir/core/error.h"
+#include "radir/network/spec.h"
 #include "radir/network/weight_shape.h"
 #include "radir/network/wiring.h"
 #include "radir/posterior/options.h"
 #include "radir/posterior/weight_posterior.h"
+#include "radir/train/model.h"
 #include "radir/train/point_network.h"
 
 namespace radir::prune {

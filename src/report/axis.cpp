@@ -107,7 +107,7 @@ std::vector<Tick> ticks(const Axis& axis, Range range, int wanted) {
 }
 
 PixelScale::PixelScale(Scale scale, Range range, double first, double last)
-    : scale_(scale), origin_(0), first_(first), slope_(1) {
+    : scale_(scale), first_(first) {
   origin_ = transform(range.min);
   slope_ = (last - first) / (transform(range.max) - origin_);
 }

@@ -37,9 +37,9 @@ class PixelScale {
   double transform(double value) const;
 
   Scale scale_;
-  double origin_;
+  double origin_ = 0;
   double first_;
-  double slope_;
+  double slope_ = 0;
 };
 
 /// Grows to the values an axis has to show.

@@ -6,6 +6,7 @@
 
 #include "radir/core/error.h"
 #include "radir/files/json_object.h"
+#include "radir/network/cost.h"
 #include "radir/network/spec.h"
 #include "radir/workflows/compress_json.h"
 #include "radir/workflows/run_part.h"

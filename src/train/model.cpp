@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "radir/core/error.h"
+#include "radir/network/spec.h"
 #include "radir/posterior/weight_posterior.h"
 
 namespace radir::train {

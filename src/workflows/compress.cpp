@@ -10,11 +10,14 @@
 #include "radir/files/json_object.h"
 #include "radir/kernels/network.h"
 #include "radir/likelihood/class_scores.h"
+#include "radir/network/cost.h"
+#include "radir/network/plain_network.h"
 #include "radir/network/wiring.h"
 #include "radir/posterior/options.h"
 #include "radir/prune/curve.h"
 #include "radir/prune/selection.h"
 #include "radir/prune/threshold.h"
+#include "radir/train/model.h"
 #include "radir/train/point_network.h"
 #include "radir/train/schedule.h"
 #include "radir/train/step.h"
@@ -64,7 +67,7 @@ double metric(const likelihood::ClassScores& scores, const std::string& name) {
   for (const auto& [key, value] : scores.metrics()) {
     if (key == name) return value;
   }
-  RADIR_ASSERT(!"a metric has a name");
+  RADIR_ASSERT(false && "a metric has a name");
   return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "radir/report/chart.h"
 #include "radir/report/table.h"
+#include "radir/train/trainer.h"
 
 namespace radir::workflows {
 namespace {

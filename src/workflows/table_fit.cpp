@@ -9,8 +9,10 @@
 
 #include "radir/core/error.h"
 #include "radir/data/fingerprint.h"
+#include "radir/data/table.h"
 #include "radir/network/spec.h"
 #include "radir/train/evaluation.h"
+#include "radir/train/model.h"
 #include "radir/train/schedule.h"
 #include "radir/train/step.h"
 #include "radir/workflows/run_part.h"

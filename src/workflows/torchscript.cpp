@@ -9,6 +9,7 @@
 #include "radir/files/atomic_file.h"
 #include "radir/files/byte_source.h"
 #include "radir/kernels/network.h"
+#include "radir/network/spec.h"
 #include "radir/workflows/torch_module.h"
 #include "radir/workflows/torchscript_module.h"
 

@@ -16,7 +16,8 @@ TEST(BenchMath, MeasuresTimeAndErrorOfEveryMethod) {
   options.values = 200;
   options.repetitions = 3;
   const BenchMathResult result = bench_math(options);
-  ASSERT_EQ(result.rows.size(), 2u * 8);
+  const bool with_boost = result.has("boost");
+  ASSERT_EQ(result.rows.size(), 2u * (with_boost ? 8 : 6));
   for (const BenchMathRow& row : result.rows) {
     EXPECT_GT(row.ns_per_value, 0) << row.method;
     if (row.method == "array" || row.method == "scalar") {
@@ -27,6 +28,7 @@ TEST(BenchMath, MeasuresTimeAndErrorOfEveryMethod) {
   // 0.036/nu^2 is the error of the average of bounds.
   EXPECT_NEAR(result.row(50, "bounds", "double").error_eps * 2.2e-16,
               0.036 / (25 * 25), 1e-5);
+  if (!with_boost) return;
   // The quotient of two Bessel functions over- or underflows at most values.
   EXPECT_GT(result.row(2000, "boost", "double").failed_share, 0.5);
   // Measured: some 230 times. Far less is left when the machine is busy.

@@ -26,6 +26,8 @@ struct BenchMathRow {
 struct BenchMathResult {
   std::vector<BenchMathRow> rows;
 
+  /// Whether the method was timed: "boost" only where Boost was built in.
+  bool has(const std::string& method) const;
   /// Throws ArgumentError when there is none.
   const BenchMathRow& row(double dimension, const std::string& method,
                           const std::string& precision) const;
@@ -37,7 +39,8 @@ struct BenchMathResult {
 /// (kernels::article::ratio_average_theorem5), each in both precisions, and in
 /// double the quotient of two boost::math::cyl_bessel_i: "boost" as it comes
 /// (it computes in long double) and "boost_double" told to stay in double, on
-/// as many of the values as their slowness allows. Errors are measured against
+/// as many of the values as their slowness allows; these two only where Boost
+/// was there when this was built. Errors are measured against
 /// a continued fraction in long double. Throws ArgumentError for options that
 /// are not positive or a dimension below 2.
 BenchMathResult bench_math(const BenchMathOptions& options = {});

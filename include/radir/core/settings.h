@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -55,11 +56,11 @@ using Choices = std::vector<std::pair<Enum, const char*>>;
 /// The name of a value. Throws Error for one that has none, which is a bug.
 template <typename Enum>
 const char* choice_name(const Choices<Enum>& choices, Enum value) {
-  for (const auto& [candidate, name] : choices) {
-    if (candidate == value) return name;
-  }
-  RADIR_ASSERT(!"every value of an enumeration has a name");
-  return "";
+  const auto found =
+      std::find_if(choices.begin(), choices.end(),
+                   [&](const auto& choice) { return choice.first == value; });
+  RADIR_ASSERT(found != choices.end());
+  return found->second;
 }
 
 /// Is shown every field of a settings struct, in order; may read or write it.

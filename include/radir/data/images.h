@@ -6,6 +6,7 @@
 
 #include "radir/data/idx.h"
 #include "radir/network/spec.h"
+#include "radir/train/model.h"
 #include "radir/train/trainer.h"
 
 namespace radir::data {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include "radir/core/config.h"
@@ -96,7 +97,7 @@ class PhiloxEngine {
   /// Uniform on (0, 1), never 0 or 1.
   RADIR_HOST_DEVICE double uniform() {
     if (used_ == 2) next_block();
-    const std::uint32_t* pair = block_.word + 2 * used_++;
+    const std::uint32_t* pair = block_.word + std::ptrdiff_t{2} * used_++;
     return open_unit(pair[0], pair[1]);
   }
 

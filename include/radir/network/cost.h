@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "radir/train/model.h"
+#include "radir/network/spec.h"
 
 namespace radir::network {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "radir/train/model.h"
+#include "radir/network/spec.h"
 
 namespace radir::network {
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "radir/kernels/rdp.h"
+#include "radir/math/vmf_sampling.h"
 
 namespace radir::posterior {
 

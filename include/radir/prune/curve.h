@@ -8,6 +8,7 @@
 #include "radir/network/cost.h"
 #include "radir/network/spec.h"
 #include "radir/prune/selection.h"
+#include "radir/train/model.h"
 
 namespace radir::prune {
 

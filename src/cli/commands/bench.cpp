@@ -34,6 +34,9 @@ nlohmann::ordered_json to_json(const BenchMathResult& result) {
           {"rows", std::move(rows)}};
 }
 
+/// What stands where a method was not timed.
+constexpr const char* kNotBuiltIn = "not built in";
+
 /// One row per dimension: times, and how many times as long as ours the others
 /// take.
 report::Table time_table(const BenchMathResult& result,
@@ -54,10 +57,17 @@ report::Table time_table(const BenchMathResult& result,
     };
     const double array = ns("array", "double");
     const double bounds = ns("bounds", "double");
-    const double boost = ns("boost", "double");
-    table.rows.push_back(
-        {m, array, ns("array", "float"), ns("scalar", "double"), bounds, boost,
-         ns("boost_double", "double"), bounds / array, boost / array});
+    report::Cell boost = kNotBuiltIn;
+    report::Cell boost_double = kNotBuiltIn;
+    report::Cell boost_ratio = kNotBuiltIn;
+    if (result.has("boost")) {
+      boost = ns("boost", "double");
+      boost_double = ns("boost_double", "double");
+      boost_ratio = ns("boost", "double") / array;
+    }
+    table.rows.push_back({m, array, ns("array", "float"),
+                          ns("scalar", "double"), bounds, boost, boost_double,
+                          bounds / array, boost_ratio});
   }
   return table;
 }
@@ -76,14 +86,18 @@ report::Table error_table(const BenchMathResult& result,
   for (const double m : dimensions) {
     const auto error = [&](const char* method,
                            const char* precision) -> report::Cell {
+      if (!result.has(method)) return kNotBuiltIn;
       const BenchMathRow& row = result.row(m, method, precision);
       if (row.failed_share == 1) return std::monostate{};
       return row.error_eps;
     };
+    report::Cell boost_failed = kNotBuiltIn;
+    if (result.has("boost")) {
+      boost_failed = 100 * result.row(m, "boost", "double").failed_share;
+    }
     table.rows.push_back({m, error("array", "double"), error("array", "float"),
                           error("scalar", "double"), error("bounds", "double"),
-                          error("boost", "double"),
-                          100 * result.row(m, "boost", "double").failed_share});
+                          error("boost", "double"), boost_failed});
   }
   return table;
 }

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "radir/core/error.h"
+#include "radir/kernels/rdp.h"
 #include "radir/workflows/export.h"
 
 namespace radir::cli {

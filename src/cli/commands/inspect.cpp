@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "radir/io/model_file.h"
 #include "radir/report/table.h"
 #include "radir/workflows/inspect.h"
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "radir/core/error.h"
+#include "radir/posterior/options.h"
 #include "radir/torch/nn/bayes_conv2d.h"
 #include "radir/torch/nn/bayes_linear.h"
 #include "torch/nn/checks.h"

@@ -7,6 +7,7 @@
 
 #include "radir/math/vmf.h"
 #include "radir/math/vmf_sampling.h"
+#include "radir/torch/distributions/distribution.h"
 #include "radir/torch/distributions/gamma.h"
 #include "radir/torch/distributions/inverse_gamma.h"
 #include "radir/torch/distributions/kl_divergence.h"

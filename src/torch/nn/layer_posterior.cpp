@@ -7,6 +7,7 @@
 
 #include "radir/core/error.h"
 #include "radir/kernels/philox.h"
+#include "radir/math/vmf_sampling.h"
 #include "radir/network/weight_shape.h"
 #include "radir/posterior/options.h"
 #include "radir/train/compiled_step.h"

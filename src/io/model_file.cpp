@@ -7,8 +7,9 @@
 #include "radir/core/error.h"
 #include "radir/core/version.h"
 #include "radir/files/json_object.h"
+#include "radir/files/settings_json.h"
 #include "radir/io/safetensors.h"
-#include "radir/math/vmf_sampling.h"
+#include "radir/posterior/family.h"
 #include "radir/posterior/options.h"
 
 namespace radir::io {
@@ -23,22 +24,6 @@ constexpr std::int64_t kMostNetworks = 1000;
 
 // Enumerators by name. The first line of each list is the default.
 
-constexpr std::pair<posterior::Family, const char*> kFamilies[] = {
-    {posterior::Family::RadialDirectional, "radial-directional"},
-    {posterior::Family::Gaussian, "gaussian"}};
-constexpr std::pair<posterior::Grouping, const char*> kGroupings[] = {
-    {posterior::Grouping::Double, "double"},
-    {posterior::Grouping::Row, "row"},
-    {posterior::Grouping::Column, "column"}};
-constexpr std::pair<posterior::DirectionPrior, const char*> kDirectionPriors[] =
-    {{posterior::DirectionPrior::LocationAgnostic, "location-agnostic"},
-     {posterior::DirectionPrior::MeanDirection, "mean-direction"},
-     {posterior::DirectionPrior::Uniform, "uniform"}};
-constexpr std::pair<math::VmfEstimator, const char*> kEstimators[] = {
-    {math::VmfEstimator::Implicit, "implicit"},
-    {math::VmfEstimator::Rejection, "rejection"},
-    {math::VmfEstimator::ClosedForm0, "closed-form-0"},
-    {math::VmfEstimator::ClosedForm1, "closed-form-1"}};
 constexpr std::pair<train::Likelihood::Kind, const char*> kLikelihoods[] = {
     {train::Likelihood::Kind::Gaussian, "gaussian"},
     {train::Likelihood::Kind::PredictedNoise, "predicted-noise"},
@@ -54,48 +39,49 @@ std::string name_of(const std::pair<Enum, const char*> (&names)[N],
   return "";
 }
 
-Json optional(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
+Json to_json(posterior::Options options) {
+  Json json = {{"family", options.family().name()}};
+  files::SettingsWriter writer(json);
+  options.family().visit_settings(writer, options);
+  return json;
 }
 
-Json to_json(const posterior::Options& options) {
-  return {
-      {"family", name_of(kFamilies, options.family)},
-      {"grouping", name_of(kGroupings, options.grouping)},
-      {"local_scale", options.local_scale},
-      {"degrees_of_freedom", options.degrees_of_freedom},
-      {"column_degrees_of_freedom",
-       optional(options.column_degrees_of_freedom)},
-      {"global_scale", optional(options.global_scale)},
-      {"direction_prior", name_of(kDirectionPriors, options.direction_prior)},
-      {"direction_gap", options.direction_gap},
-      {"prior_concentration", optional(options.prior_concentration)},
-      {"concentration_per_group", options.concentration_per_group},
-      {"learn_prior", options.learn_prior},
-      {"gaussian_prior_scale", options.gaussian_prior_scale},
-      {"initial_gain", options.initial_gain},
-      {"initial_noise", options.initial_noise},
-      {"estimator", name_of(kEstimators, options.estimator)}};
+/// Version 0.1 wrote the options of all families into each of them. In those of
+/// the radial-directional family all are still in use.
+Json without_foreign_options(const Json& json) {
+  Json result = json;
+  if (!json.is_object() || json.value("family", Json()) != "gaussian" ||
+      !json.contains("gaussian_prior_scale")) {
+    return result;
+  }
+  for (const char* key :
+       {"grouping", "local_scale", "degrees_of_freedom",
+        "column_degrees_of_freedom", "global_scale", "direction_prior",
+        "direction_gap", "prior_concentration", "concentration_per_group",
+        "gaussian_prior_scale", "estimator"}) {
+    result.erase(key);
+  }
+  result["prior_scale"] = json["gaussian_prior_scale"];
+  result["noise"] = "weights";
+  return result;
 }
 
-posterior::Options read_posterior(files::JsonObject json) {
-  posterior::Options options;
-  options.family = json.choice("family", kFamilies);
-  options.grouping = json.choice("grouping", kGroupings);
-  options.local_scale = json.number("local_scale");
-  options.degrees_of_freedom = json.number("degrees_of_freedom");
-  options.column_degrees_of_freedom =
-      json.optional_number("column_degrees_of_freedom");
-  options.global_scale = json.optional_number("global_scale");
-  options.direction_prior = json.choice("direction_prior", kDirectionPriors);
-  options.direction_gap = json.number("direction_gap");
-  options.prior_concentration = json.optional_number("prior_concentration");
-  options.concentration_per_group = json.boolean("concentration_per_group");
-  options.learn_prior = json.boolean("learn_prior");
-  options.gaussian_prior_scale = json.number("gaussian_prior_scale");
-  options.initial_gain = json.number("initial_gain");
-  options.initial_noise = json.number("initial_noise");
-  options.estimator = json.choice("estimator", kEstimators);
+const posterior::Family& read_family(files::JsonObject& json) {
+  try {
+    return posterior::find_family(json.text("family"));
+  } catch (const UnsupportedError& error) {
+    detail::throw_error<UnsupportedError>(json.where(), ": ", error.what());
+  }
+}
+
+posterior::Options read_posterior(const Json& document,
+                                  const std::string& where) {
+  const Json own = without_foreign_options(document);
+  files::JsonObject json(own, where);
+  const posterior::Family& family = read_family(json);
+  posterior::Options options = family.default_options();
+  files::SettingsReader reader(json);
+  family.visit_settings(reader, options);
   json.finish();
   return options;
 }
@@ -154,8 +140,10 @@ SavedModel read_document(files::JsonObject json) {
   model.program_version = json.text("program");
   model.spec.network = read_network(json.object("architecture"));
   model.spec.weights.clear();
-  for (const files::JsonObject& options : json.objects("posterior")) {
-    model.spec.weights.push_back(read_posterior(options));
+  for (const Json& options : json.array("posterior")) {
+    model.spec.weights.push_back(read_posterior(
+        options, json.where() + ".posterior[" +
+                     std::to_string(model.spec.weights.size()) + "]"));
   }
   model.spec.bias_prior_scale = json.number("bias_prior_scale");
   model.spec.likelihood = read_likelihood(json.object("likelihood"));

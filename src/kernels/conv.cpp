@@ -260,15 +260,31 @@ bool winograd_pays(const network::Shape& input, const network::Shape& output,
 }  // namespace
 
 template <typename T>
+LayerPointer<T> make_direct_conv(const LayerContext<T>& context,
+                                 const network::Shape& input,
+                                 const network::Shape& output,
+                                 const network::Conv2d& spec) {
+  return std::make_unique<DirectConvLayer<T>>(context, input, output, spec);
+}
+
+template <typename T>
 LayerPointer<T> make_conv(const LayerContext<T>& context,
                           const network::Shape& input,
                           const network::Shape& output,
                           const network::Conv2d& spec) {
-  if (winograd_pays(input, output, spec)) {
-    return make_winograd<T>(context, input, output, spec);
-  }
-  return std::make_unique<DirectConvLayer<T>>(context, input, output, spec);
+  return winograd_pays(input, output, spec)
+             ? make_winograd<T>(context, input, output, spec)
+             : make_direct_conv<T>(context, input, output, spec);
 }
+
+template LayerPointer<float> make_direct_conv(const LayerContext<float>&,
+                                              const network::Shape&,
+                                              const network::Shape&,
+                                              const network::Conv2d&);
+template LayerPointer<double> make_direct_conv(const LayerContext<double>&,
+                                               const network::Shape&,
+                                               const network::Shape&,
+                                               const network::Conv2d&);
 
 template LayerPointer<float> make_conv(const LayerContext<float>&,
                                        const network::Shape&,

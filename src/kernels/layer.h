@@ -167,6 +167,20 @@ LayerPointer<T> make_select(const LayerContext<T>&, const network::Shape& input,
                             const network::Shape& output,
                             const network::Select&);
 
+/// The convolution as its defining sum, which of numbers that are not negative
+/// is not negative either.
+template <typename T>
+LayerPointer<T> make_direct_conv(const LayerContext<T>&,
+                                 const network::Shape& input,
+                                 const network::Shape& output,
+                                 const network::Conv2d&);
+
+/// Two layers of one form, for the means and the variances of the outputs: see
+/// NetworkOptions::activation_noise.
+template <typename T>
+LayerPointer<T> make_noisy(const LayerContext<T>&, LayerPointer<T> mean,
+                           LayerPointer<T> variance);
+
 /// For a convolution of kernel 3x3 or 5x5, stride and dilation 1, one group.
 template <typename T>
 LayerPointer<T> make_winograd(const LayerContext<T>&,

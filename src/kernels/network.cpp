@@ -52,12 +52,19 @@ struct MakeLayer {
   const LayerContext<T>& context;
   const network::Shape& input;
   const network::Shape& output;
+  bool noisy;  // NetworkOptions::activation_noise of the layer
 
   LayerPointer<T> operator()(const network::Dense& spec) const {
-    return make_dense<T>(context, input, spec);
+    auto layer = make_dense<T>(context, input, spec);
+    if (!noisy) return layer;
+    return make_noisy<T>(context, std::move(layer),
+                         make_dense<T>(context, input, spec));
   }
   LayerPointer<T> operator()(const network::Conv2d& spec) const {
-    return make_conv<T>(context, input, output, spec);
+    auto layer = make_conv<T>(context, input, output, spec);
+    if (!noisy) return layer;
+    return make_noisy<T>(context, std::move(layer),
+                         make_direct_conv<T>(context, input, output, spec));
   }
   LayerPointer<T> operator()(const network::MaxPool2d& spec) const {
     return make_pool<T>(context, input, output, spec);
@@ -78,6 +85,7 @@ struct Network<T>::Plan {
   explicit Plan(const network::Shape& input, const NetworkOptions& options)
       : context{tables_of<T>(options.isa), options.pool, options.max_batch,
                 options.gradients},
+        activation_noise(options.activation_noise),
         input_shape(input),
         output_shape(input) {
     RADIR_CHECK(options.max_batch > 0, ArgumentError,
@@ -96,7 +104,10 @@ struct Network<T>::Plan {
         layers.back()->fuse_relu()) {
       return;
     }
-    layers.push_back(std::visit(MakeLayer<T>{context, input, output}, spec));
+    const bool noisy = weight_sizes.size() < activation_noise.size() &&
+                       activation_noise[weight_sizes.size()];
+    layers.push_back(
+        std::visit(MakeLayer<T>{context, input, output, noisy}, spec));
     if (layers.size() > 1) layers.back()->follow(*layers[layers.size() - 2]);
     activations.push_back(buffer(output));
     const WeightSize size = layers.back()->weight_size();
@@ -119,6 +130,7 @@ struct Network<T>::Plan {
   }
 
   LayerContext<T> context;
+  std::vector<bool> activation_noise;
   network::Shape input_shape;
   network::Shape output_shape;
   std::vector<LayerPointer<T>> layers;
@@ -146,6 +158,11 @@ Network<T>::Network(const network::Shape& input,
   for (std::size_t i = 0; i < layers.size(); ++i) {
     plan_->add(layers[i], shapes[i + 1]);
   }
+  RADIR_CHECK(options.activation_noise.empty() ||
+                  options.activation_noise.size() == weight_sizes().size(),
+              ArgumentError, "Network: activation_noise has ",
+              options.activation_noise.size(), " entries, but there are ",
+              weight_sizes().size(), " layers with weights");
   if (options.gradients) plan_->allocate_gradients();
 }
 

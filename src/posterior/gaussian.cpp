@@ -1,151 +1,179 @@
-#include "posterior/gaussian.h"
+#include "radir/posterior/gaussian.h"
+
+#include "radir/kernels/gaussian.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <sstream>
 
-#include "radir/kernels/gaussian.h"
-#include "radir/kernels/random.h"
-#include "radir/kernels/rdp.h"
+#include "radir/kernels/philox.h"
 #include "radir/network/weight_shape.h"
+#include "radir/posterior/family.h"
 
 namespace radir::posterior {
+namespace {
+
+const Choices<GaussianOptions::Noise>& noise_choices() {
+  static const Choices<GaussianOptions::Noise> choices = {
+      {GaussianOptions::Noise::Weights, "weights"},
+      {GaussianOptions::Noise::Activations, "activations"}};
+  return choices;
+}
 
 template <typename T>
-WeightPosterior<T>::Gaussian::Gaussian(const network::WeightShape& shape,
-                                       const Options& options)
-    : Impl(shape, options),
-      loc_(this->add_block("loc", Extent::Weight)),
-      log_scale_(this->add_block("log_scale", Extent::Weight)),
-      deviation_(static_cast<std::size_t>(shape.size())) {
-  if (options.learn_prior) {
-    prior_log_scale_ = this->add_block("prior_log_scale", Extent::One);
+class GaussianPosterior final : public FamilyPosterior<T> {
+ public:
+  GaussianPosterior(const network::WeightShape& shape,
+                    const GaussianOptions& options)
+      : FamilyPosterior<T>(shape, options),
+        own_(options),
+        loc_(this->add_block("loc", Extent::Weight)),
+        log_scale_(this->add_block("log_scale", Extent::Weight)),
+        deviation_(static_cast<std::size_t>(shape.size())) {
+    if (options.learn_prior) {
+      prior_log_scale_ = this->add_block("prior_log_scale", Extent::One);
+    }
   }
-}
 
-template <typename T>
-std::string WeightPosterior<T>::Gaussian::describe() const {
-  std::ostringstream text;
-  text << "gaussian, prior scale "
-       << (this->options_.learn_prior ? "learnt from " : "")
-       << this->options_.gaussian_prior_scale;
-  return text.str();
-}
-
-template <typename T>
-void WeightPosterior<T>::Gaussian::initialize(
-    const kernels::RandomStream& stream, const Arrays<T>& parameters) {
-  const Options& options = this->options_;
-  const std::int64_t size = this->shape_.size();
-  const double spread = std::sqrt(
-      options.initial_gain / static_cast<double>(this->shape_.row_length()));
-  T* loc = parameters[loc_];
-  kernels::fill_normal(stream, 0, size, loc);
-  for (std::int64_t i = 0; i < size; ++i) loc[i] *= T(spread);
-  // Noise relative to the spread of the weights; weights that all start at
-  // zero (a bias) have none to relate to.
-  const double noise = options.initial_noise * (spread > 0 ? spread : 1);
-  std::fill_n(parameters[log_scale_], size, T(std::log(noise)));
-  if (prior_log_scale_) {
-    *parameters[*prior_log_scale_] = T(std::log(options.gaussian_prior_scale));
+  std::string describe() const override {
+    std::ostringstream text;
+    text << "gaussian, prior scale " << (own_.learn_prior ? "learnt from " : "")
+         << own_.prior_scale;
+    if (noise() == Noise::Activations) text << ", noise in activations";
+    return text.str();
   }
-}
 
-template <typename T>
-void WeightPosterior<T>::Gaussian::sample(const Arrays<const T>& parameters,
-                                          const kernels::RandomStream& stream,
-                                          T* weight, ThreadPool* pool) {
-  kernels::gaussian_sample(this->shape_.size(), parameters[loc_],
-                           parameters[log_scale_], stream, deviation_.data(),
-                           weight, pool);
-}
+  void initialize(const kernels::RandomStream& stream,
+                  const Arrays<T>& parameters) override {
+    this->draw_start(stream, own_.initial_gain, parameters[loc_]);
+    // Noise relative to the spread of the weights; weights that all start at
+    // zero (a bias) have none to relate to.
+    const double spread = this->spread_of(own_.initial_gain);
+    const double noise = own_.initial_noise * (spread > 0 ? spread : 1);
+    std::fill_n(parameters[log_scale_], this->shape().size(),
+                T(std::log(noise)));
+    if (prior_log_scale_) {
+      *parameters[*prior_log_scale_] = T(std::log(own_.prior_scale));
+    }
+  }
 
-template <typename T>
-void WeightPosterior<T>::Gaussian::backward(const Arrays<const T>&, const T*,
-                                            const T* weight_gradient,
-                                            const Arrays<T>& gradients, double,
-                                            ThreadPool* pool) {
-  kernels::gaussian_backward(this->shape_.size(), deviation_.data(),
-                             weight_gradient, gradients[loc_],
-                             gradients[log_scale_], pool);
-}
+  void sample(const Arrays<const T>& parameters,
+              const kernels::RandomStream& stream, T* weight,
+              ThreadPool* pool) override {
+    kernels::gaussian_sample(this->shape().size(), parameters[loc_],
+                             parameters[log_scale_], stream, deviation_.data(),
+                             weight, pool);
+  }
 
-template <typename T>
-double WeightPosterior<T>::Gaussian::prior_log_scale(
-    const Arrays<const T>& parameters) const {
-  return prior_log_scale_ ? static_cast<double>(*parameters[*prior_log_scale_])
-                          : std::log(this->options_.gaussian_prior_scale);
-}
+  void backward(const Arrays<const T>&, const T*, const T* weight_gradient,
+                const Arrays<T>& gradients, double, ThreadPool* pool) override {
+    kernels::gaussian_backward(this->shape().size(), deviation_.data(),
+                               weight_gradient, gradients[loc_],
+                               gradients[log_scale_], pool);
+  }
 
-template <typename T>
-double WeightPosterior<T>::Gaussian::kl(const Arrays<const T>& parameters) {
-  return kernels::gaussian_kl(this->shape_.size(), parameters[loc_],
-                              parameters[log_scale_],
-                              prior_log_scale(parameters));
-}
+  double kl(const Arrays<const T>& parameters) override {
+    return kernels::gaussian_kl(this->shape().size(), parameters[loc_],
+                                parameters[log_scale_],
+                                prior_log_scale(parameters));
+  }
 
-template <typename T>
-void WeightPosterior<T>::Gaussian::kl_backward(
-    const Arrays<const T>& parameters, double scale,
-    const Arrays<T>& gradients) {
-  double prior_gradient = 0;
-  const kernels::GaussianKlGradient<T> gradient{
-      scale, gradients[loc_], gradients[log_scale_], &prior_gradient};
-  kernels::gaussian_kl(this->shape_.size(), parameters[loc_],
-                       parameters[log_scale_], prior_log_scale(parameters),
-                       &gradient);
-  if (prior_log_scale_) *gradients[*prior_log_scale_] += T(prior_gradient);
-}
+  void kl_backward(const Arrays<const T>& parameters, double scale,
+                   const Arrays<T>& gradients) override {
+    double prior_gradient = 0;
+    const kernels::GaussianKlGradient<T> gradient{
+        scale, gradients[loc_], gradients[log_scale_], &prior_gradient};
+    kernels::gaussian_kl(this->shape().size(), parameters[loc_],
+                         parameters[log_scale_], prior_log_scale(parameters),
+                         &gradient);
+    if (prior_log_scale_) *gradients[*prior_log_scale_] += T(prior_gradient);
+  }
 
-template <typename T>
-void WeightPosterior<T>::Gaussian::moments(const Arrays<const T>& parameters,
-                                           T* mean, T* variance) {
-  const std::int64_t size = this->shape_.size();
-  for (std::int64_t i = 0; i < size; ++i) {
-    if (mean != nullptr) mean[i] = parameters[loc_][i];
-    if (variance != nullptr) {
+  void moments(const Arrays<const T>& parameters, T* mean,
+               T* variance) override {
+    const std::int64_t size = this->shape().size();
+    if (mean != nullptr) std::copy_n(parameters[loc_], size, mean);
+    for (std::int64_t i = 0; variance != nullptr && i < size; ++i) {
       variance[i] = std::exp(2 * parameters[log_scale_][i]);
     }
   }
-}
 
-template <typename T>
-void WeightPosterior<T>::Gaussian::point(const Arrays<const T>& parameters,
-                                         kernels::PointWeight, T* weight) {
-  std::copy_n(parameters[loc_], this->shape_.size(), weight);
-}
+  Noise noise() const override {
+    return own_.noise == GaussianOptions::Noise::Activations
+               ? Noise::Activations
+               : Noise::Weights;
+  }
 
-template <typename T>
-UnitScores WeightPosterior<T>::Gaussian::unit_scores(
-    const Arrays<const T>& parameters) {
-  const network::WeightShape& shape = this->shape_;
-  UnitScores scores;
-  scores.rows.resize(static_cast<std::size_t>(shape.rows()));
-  scores.columns.resize(static_cast<std::size_t>(shape.columns()));
-  const T* loc = parameters[loc_];
-  for (std::size_t row = 0; row < scores.rows.size(); ++row) {
-    const auto group = static_cast<std::int64_t>(row) / shape.out;
-    for (std::int64_t column = 0; column < shape.in; ++column) {
-      for (std::int64_t k = 0; k < shape.kernel; ++k) {
-        const auto value = static_cast<double>(*loc++);
-        scores.rows[row] += value * value;
-        scores.columns[static_cast<std::size_t>(group * shape.in + column)] +=
-            value * value;
-      }
+  void moments_backward(const Arrays<const T>& parameters,
+                        const T* mean_gradient, const T* variance_gradient,
+                        const Arrays<T>& gradients) override {
+    for (std::int64_t i = 0; i < this->shape().size(); ++i) {
+      gradients[loc_][i] += mean_gradient[i];
+      gradients[log_scale_][i] +=
+          2 * std::exp(2 * parameters[log_scale_][i]) * variance_gradient[i];
     }
   }
-  const auto to_log_rms = [](std::vector<double>& squares,
-                             std::int64_t length) {
-    for (double& score : squares) {
-      score = std::log(score / static_cast<double>(length)) / 2;
-    }
-  };
-  to_log_rms(scores.rows, shape.row_length());
-  to_log_rms(scores.columns, shape.column_length());
-  return scores;
+
+ private:
+  double prior_log_scale(const Arrays<const T>& parameters) const {
+    return prior_log_scale_
+               ? static_cast<double>(*parameters[*prior_log_scale_])
+               : std::log(own_.prior_scale);
+  }
+
+  GaussianOptions own_;
+  std::size_t loc_;
+  std::size_t log_scale_;
+  std::optional<std::size_t> prior_log_scale_;  // learnt
+  std::vector<T> deviation_;                    // of the last draw
+};
+
+class GaussianFamily final
+    : public FamilyOf<GaussianOptions, GaussianPosterior> {
+ public:
+  using FamilyOf::FamilyOf;
+
+  Options bias_options(const Options& weight,
+                       double prior_scale) const override {
+    GaussianOptions options = posterior::bias_options(prior_scale);
+    options.noise = weight.get<GaussianOptions>().noise;
+    return options;
+  }
+};
+
+}  // namespace
+
+void describe(SettingsVisitor& visit, GaussianOptions& options) {
+  visit.number({"prior_scale", "Standard deviation of the prior", above(0)},
+               options.prior_scale);
+  visit.flag({"learn_prior", "Learn the prior's scale from the data", {}},
+             options.learn_prior);
+  visit.number({"initial_gain",
+                "Variance of the starting weights times the inputs of a unit",
+                at_least(0)},
+               options.initial_gain);
+  visit.number({"initial_noise",
+                "Standard deviation of the weights at the start relative to "
+                "their spread",
+                above(0)},
+               options.initial_noise);
+  visit.choice({"noise", "Where a training step draws its noise", {}},
+               options.noise, noise_choices());
 }
 
-template class WeightPosterior<float>::Gaussian;
-template class WeightPosterior<double>::Gaussian;
+const Family& family_of(const GaussianOptions&) {
+  static const GaussianFamily family("gaussian",
+                                     "One independent normal per weight.");
+  return family;
+}
+
+GaussianOptions bias_options(double prior_scale) {
+  GaussianOptions options;
+  options.prior_scale = prior_scale;
+  options.initial_gain = 0;
+  options.initial_noise = 0.01;
+  return options;
+}
 
 }  // namespace radir::posterior

@@ -17,7 +17,7 @@ namespace radir::posterior {
 namespace {
 
 kernels::RdpLayout layout(const network::WeightShape& shape,
-                          const Options& options) {
+                          const RadialDirectionalOptions& options) {
   const kernels::RdpSideLayout side{!options.concentration_per_group,
                                     options.global_scale.has_value()};
   kernels::RdpLayout result{shape, {}, {}};
@@ -26,7 +26,8 @@ kernels::RdpLayout layout(const network::WeightShape& shape,
   return result;
 }
 
-double prior_log_concentration(const Options& options, std::int64_t length) {
+double prior_log_concentration(const RadialDirectionalOptions& options,
+                               std::int64_t length) {
   if (options.direction_prior == DirectionPrior::Uniform) {
     return -std::numeric_limits<double>::infinity();
   }
@@ -38,7 +39,8 @@ double prior_log_concentration(const Options& options, std::int64_t length) {
   return std::log(concentration);
 }
 
-double degrees_of_freedom(const Options& options, bool is_row) {
+double degrees_of_freedom(const RadialDirectionalOptions& options,
+                          bool is_row) {
   return is_row ? options.degrees_of_freedom
                 : options.column_degrees_of_freedom.value_or(
                       options.degrees_of_freedom);
@@ -103,9 +105,11 @@ double concentration_of_product(double length, double product) {
 }  // namespace
 
 template <typename T>
-WeightPosterior<T>::RadialDirectional::RadialDirectional(
-    const network::WeightShape& shape, const Options& options)
-    : Impl(shape, options), kernel_(layout(shape, options)) {
+RadialDirectional<T>::RadialDirectional(const network::WeightShape& shape,
+                                        const RadialDirectionalOptions& options)
+    : FamilyPosterior<T>(shape, options),
+      own_(options),
+      kernel_(layout(shape, options)) {
   if (options.grouping != Grouping::Column) {
     row_ = add_side(true);
   }
@@ -115,16 +119,17 @@ WeightPosterior<T>::RadialDirectional::RadialDirectional(
 }
 
 template <typename T>
-auto WeightPosterior<T>::RadialDirectional::add_side(bool is_row)
-    -> SideBlocks {
-  const Options& options = this->options_;
-  const network::WeightShape& shape = this->shape_;
+auto RadialDirectional<T>::add_side(bool is_row) -> SideBlocks {
+  const RadialDirectionalOptions& options = own_;
+  const network::WeightShape& shape = this->shape();
   const std::string name = is_row ? "row" : "column";
   const Extent per_group = is_row ? Extent::Rows : Extent::Columns;
-  const auto add_factors = [&](const std::string& prefix, Extent extent) {
-    const std::size_t first = this->add_block(prefix + "_loc_a", extent);
+  const auto add_factors = [&](const std::string& prefix, Extent extent,
+                               bool is_scale) {
+    const std::size_t first =
+        this->add_block(prefix + "_loc_a", extent, true, is_scale);
     this->add_block(prefix + "_log_var_a", extent);
-    this->add_block(prefix + "_loc_b", extent);
+    this->add_block(prefix + "_loc_b", extent, true, is_scale);
     this->add_block(prefix + "_log_var_b", extent);
     return first;
   };
@@ -138,11 +143,9 @@ auto WeightPosterior<T>::RadialDirectional::add_side(bool is_row)
   side.log_concentration = this->add_block(
       name + "_log_concentration",
       options.concentration_per_group ? per_group : Extent::One);
-  side.local = add_factors(name + "_local", per_group);
-  this->blocks_[side.local].radius_location = true;
-  this->blocks_[side.local + 2].radius_location = true;
+  side.local = add_factors(name + "_local", per_group, true);
   if (options.global_scale) {
-    side.global = add_factors(name + "_global", Extent::One);
+    side.global = add_factors(name + "_global", Extent::One, false);
   }
   if (options.direction_prior == DirectionPrior::MeanDirection) {
     side.prior_direction =
@@ -160,8 +163,8 @@ auto WeightPosterior<T>::RadialDirectional::add_side(bool is_row)
 }
 
 template <typename T>
-std::string WeightPosterior<T>::RadialDirectional::describe() const {
-  const Options& options = this->options_;
+std::string RadialDirectional<T>::describe() const {
+  const RadialDirectionalOptions& options = own_;
   std::ostringstream text;
   text.precision(4);
   text << "radial-directional, " << to_string(options.grouping)
@@ -183,14 +186,14 @@ std::string WeightPosterior<T>::RadialDirectional::describe() const {
 }
 
 template <typename T>
-void WeightPosterior<T>::RadialDirectional::initialize(
-    const kernels::RandomStream& stream, const Arrays<T>& parameters) {
+void RadialDirectional<T>::initialize(const kernels::RandomStream& stream,
+                                      const Arrays<T>& parameters) {
   // With directions near uniform, E[W^2] is E[r^2] / length for one side and
   // the product of two such factors for both (see docs/mathematics.md, double
   // grouping); it is to be initial_gain / row length. Both sides take an equal
   // share.
-  const double row_length = static_cast<double>(this->shape_.row_length());
-  double log_variance = std::log(this->options_.initial_gain / row_length);
+  const double row_length = static_cast<double>(this->shape().row_length());
+  double log_variance = std::log(own_.initial_gain / row_length);
   for (const auto* side : {&row_, &column_}) {
     if (*side) {
       log_variance += std::log(static_cast<double>((*side)->length));
@@ -203,7 +206,7 @@ void WeightPosterior<T>::RadialDirectional::initialize(
   for (const auto* side : {&row_, &column_}) {
     if (!*side) continue;
     T* direction = parameters[(*side)->direction];
-    const std::int64_t size = this->shape_.size();
+    const std::int64_t size = this->shape().size();
     kernels::fill_normal(normals, 0, size, direction);
     ++normals.stream;
     // Unit length in the mean: the step sizes of an optimiser then turn a
@@ -215,12 +218,12 @@ void WeightPosterior<T>::RadialDirectional::initialize(
 }
 
 template <typename T>
-void WeightPosterior<T>::RadialDirectional::initialize_side(
-    const SideBlocks& side, double log_radius,
-    const Arrays<T>& parameters) const {
-  const Options& options = this->options_;
+void RadialDirectional<T>::initialize_side(const SideBlocks& side,
+                                           double log_radius,
+                                           const Arrays<T>& parameters) const {
+  const RadialDirectionalOptions& options = own_;
   const auto fill = [&](std::size_t block, double value) {
-    const std::int64_t size = this->blocks_[block].size;
+    const std::int64_t size = this->parameter_blocks()[block].size;
     for (std::int64_t i = 0; i < size; ++i) parameters[block][i] = T(value);
   };
   // A uniform prior suggests no concentration to start from.
@@ -261,7 +264,7 @@ void WeightPosterior<T>::RadialDirectional::initialize_side(
   if (side.prior_direction) {
     const T* direction = parameters[side.direction];
     T* prior = parameters[*side.prior_direction];
-    for (std::int64_t i = 0; i < this->shape_.size(); ++i) {
+    for (std::int64_t i = 0; i < this->shape().size(); ++i) {
       prior[i] = direction[i];
     }
   }
@@ -274,7 +277,7 @@ void WeightPosterior<T>::RadialDirectional::initialize_side(
 
 template <typename T>
 template <typename P>
-kernels::RdpSides<P> WeightPosterior<T>::RadialDirectional::sides(
+kernels::RdpSides<P> RadialDirectional<T>::sides(
     const Arrays<P>& arrays) const {
   const auto view = [&](const std::optional<SideBlocks>& side) {
     kernels::RdpSide<P> result;
@@ -289,13 +292,13 @@ kernels::RdpSides<P> WeightPosterior<T>::RadialDirectional::sides(
 }
 
 template <typename T>
-kernels::RdpSidePrior<T> WeightPosterior<T>::RadialDirectional::side_prior(
+kernels::RdpSidePrior<T> RadialDirectional<T>::side_prior(
     const SideBlocks& side, const Arrays<const T>& parameters) const {
   kernels::RdpSidePrior<T> result;
   result.log_concentration = side.prior_log_concentration;
-  result.log_local_scale = std::log(this->options_.local_scale);
-  result.degrees_of_freedom = degrees_of_freedom(this->options_, side.is_row);
-  result.log_global_scale = std::log(this->options_.global_scale.value_or(1));
+  result.log_local_scale = std::log(own_.local_scale);
+  result.degrees_of_freedom = degrees_of_freedom(own_, side.is_row);
+  result.log_global_scale = std::log(own_.global_scale.value_or(1));
   if (side.prior_direction) {
     result.direction = parameters[*side.prior_direction];
   }
@@ -311,23 +314,23 @@ kernels::RdpSidePrior<T> WeightPosterior<T>::RadialDirectional::side_prior(
 }
 
 template <typename T>
-void WeightPosterior<T>::RadialDirectional::sample(
-    const Arrays<const T>& parameters, const kernels::RandomStream& stream,
-    T* weight, ThreadPool* pool) {
+void RadialDirectional<T>::sample(const Arrays<const T>& parameters,
+                                  const kernels::RandomStream& stream,
+                                  T* weight, ThreadPool* pool) {
   kernel_.sample(sides(parameters), stream, weight, pool);
 }
 
 template <typename T>
-void WeightPosterior<T>::RadialDirectional::backward(
-    const Arrays<const T>& parameters, const T* weight,
-    const T* weight_gradient, const Arrays<T>& gradients, double loss,
-    ThreadPool* pool) {
+void RadialDirectional<T>::backward(const Arrays<const T>& parameters,
+                                    const T* weight, const T* weight_gradient,
+                                    const Arrays<T>& gradients, double loss,
+                                    ThreadPool* pool) {
   kernel_.backward(sides(parameters), weight, weight_gradient, sides(gradients),
-                   {this->options_.estimator, loss}, pool);
+                   {own_.estimator, loss}, pool);
 }
 
 template <typename T>
-kernels::RdpPrior<T> WeightPosterior<T>::RadialDirectional::prior(
+kernels::RdpPrior<T> RadialDirectional<T>::prior(
     const Arrays<const T>& parameters) const {
   kernels::RdpPrior<T> result;
   if (row_) result.row = side_prior(*row_, parameters);
@@ -336,25 +339,23 @@ kernels::RdpPrior<T> WeightPosterior<T>::RadialDirectional::prior(
 }
 
 template <typename T>
-double WeightPosterior<T>::RadialDirectional::kl(
-    const Arrays<const T>& parameters) {
+double RadialDirectional<T>::kl(const Arrays<const T>& parameters) {
   return kernel_.kl(sides(parameters), prior(parameters));
 }
 
 template <typename T>
-void WeightPosterior<T>::RadialDirectional::kl_backward(
-    const Arrays<const T>& parameters, double scale,
-    const Arrays<T>& gradients) {
+void RadialDirectional<T>::kl_backward(const Arrays<const T>& parameters,
+                                       double scale,
+                                       const Arrays<T>& gradients) {
   kernels::RdpPriorGradient prior_gradient;
   const kernels::RdpKlGradient<T> gradient{
-      scale, sides(gradients),
-      this->options_.learn_prior ? &prior_gradient : nullptr};
+      scale, sides(gradients), own_.learn_prior ? &prior_gradient : nullptr};
   kernel_.kl_backward(sides(parameters), prior(parameters), gradient);
   const auto pass_on = [&](const std::optional<SideBlocks>& side,
                            const kernels::RdpSidePriorGradient& from) {
     if (!side || !side->learnt_prior) return;
     const std::size_t first = *side->learnt_prior;
-    if (this->blocks_[first].trainable) {
+    if (this->parameter_blocks()[first].trainable) {
       *gradients[first] += T(from.log_concentration);
     }
     *gradients[first + 1] += T(from.log_local_scale);
@@ -365,19 +366,19 @@ void WeightPosterior<T>::RadialDirectional::kl_backward(
 }
 
 template <typename T>
-void WeightPosterior<T>::RadialDirectional::moments(
-    const Arrays<const T>& parameters, T* mean, T* variance) {
+void RadialDirectional<T>::moments(const Arrays<const T>& parameters, T* mean,
+                                   T* variance) {
   kernel_.moments(sides(parameters), mean, variance);
 }
 
 template <typename T>
-void WeightPosterior<T>::RadialDirectional::point(
-    const Arrays<const T>& parameters, kernels::PointWeight kind, T* weight) {
+void RadialDirectional<T>::point(const Arrays<const T>& parameters,
+                                 kernels::PointWeight kind, T* weight) {
   kernel_.point(sides(parameters), kind, weight);
 }
 
 template <typename T>
-std::vector<double> WeightPosterior<T>::RadialDirectional::log_modes(
+std::vector<double> RadialDirectional<T>::log_modes(
     const SideBlocks& side, const Arrays<const T>& parameters) const {
   using Law = math::LogNormalLaw<double>;
   // Factors a and b of one radius, the local or the global one.
@@ -397,7 +398,7 @@ std::vector<double> WeightPosterior<T>::RadialDirectional::log_modes(
 }
 
 template <typename T>
-UnitScores WeightPosterior<T>::RadialDirectional::unit_scores(
+UnitScores RadialDirectional<T>::unit_scores(
     const Arrays<const T>& parameters) {
   UnitScores scores;
   if (row_) scores.rows = log_modes(*row_, parameters);
@@ -406,18 +407,18 @@ UnitScores WeightPosterior<T>::RadialDirectional::unit_scores(
 }
 
 template <typename T>
-void WeightPosterior<T>::RadialDirectional::move_lengths(
+void RadialDirectional<T>::move_lengths(
     const SideBlocks& side, const SideBlocks& target_side,
     const KeptUnits& kept, const Arrays<const T>& parameters,
     const Arrays<T>& target_parameters) const {
   const auto& groups = side.is_row ? kept.rows : kept.columns;
   const std::vector<double> shares =
-      kept_shares(this->shape_, side.is_row, kept, parameters[side.direction]);
+      kept_shares(this->shape(), side.is_row, kept, parameters[side.direction]);
 
   // A coordinate across the mean direction has variance A/kappa; scaled by the
   // kept length s and the ratio of the two mean cosines it is to stay so:
   // kappa' A' = s^2 kappa A.
-  const bool shared = !this->options_.concentration_per_group;
+  const bool shared = !own_.concentration_per_group;
   const auto length = static_cast<double>(side.length);
   const auto concentration = [&](std::size_t i) {
     const std::int64_t index = shared ? 0 : groups[i];
@@ -453,10 +454,11 @@ void WeightPosterior<T>::RadialDirectional::move_lengths(
 }
 
 template <typename T>
-void WeightPosterior<T>::RadialDirectional::finish_restriction(
+void RadialDirectional<T>::finish_restriction(
     const KeptUnits& kept, const Arrays<const T>& parameters,
-    const Impl& target, const Arrays<T>& target_parameters) const {
-  const auto& other = static_cast<const RadialDirectional&>(target);
+    const FamilyPosterior<T>& target,
+    const Arrays<T>& target_parameters) const {
+  const auto& other = static_cast<const RadialDirectional<T>&>(target);
   if (row_) {
     move_lengths(*row_, *other.row_, kept, parameters, target_parameters);
   }
@@ -465,7 +467,7 @@ void WeightPosterior<T>::RadialDirectional::finish_restriction(
   }
 }
 
-template class WeightPosterior<float>::RadialDirectional;
-template class WeightPosterior<double>::RadialDirectional;
+template class RadialDirectional<float>;
+template class RadialDirectional<double>;
 
 }  // namespace radir::posterior

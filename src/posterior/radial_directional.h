@@ -7,16 +7,23 @@
 #include <array>
 #include <optional>
 
-#include "posterior/weight_posterior_impl.h"
+#include "radir/kernels/philox.h"
+#include "radir/kernels/rdp.h"
+#include "radir/kernels/rdp_parameters.h"
+#include "radir/network/weight_shape.h"
+#include "radir/posterior/family_posterior.h"
+#include "radir/posterior/radial_directional.h"
+
+// Private to the posteriors.
 
 namespace radir::posterior {
 
 /// Random lengths times random directions, of rows, columns or both.
 template <typename T>
-class WeightPosterior<T>::RadialDirectional final
-    : public WeightPosterior<T>::Impl {
+class RadialDirectional final : public FamilyPosterior<T> {
  public:
-  RadialDirectional(const network::WeightShape& shape, const Options& options);
+  RadialDirectional(const network::WeightShape& shape,
+                    const RadialDirectionalOptions& options);
 
   std::string describe() const override;
   void initialize(const kernels::RandomStream& stream,
@@ -36,7 +43,8 @@ class WeightPosterior<T>::RadialDirectional final
              T* weight) override;
   UnitScores unit_scores(const Arrays<const T>& parameters) override;
   void finish_restriction(const KeptUnits& kept,
-                          const Arrays<const T>& parameters, const Impl& target,
+                          const Arrays<const T>& parameters,
+                          const FamilyPosterior<T>& target,
                           const Arrays<T>& target_parameters) const override;
 
  private:
@@ -70,6 +78,7 @@ class WeightPosterior<T>::RadialDirectional final
   kernels::RdpSidePrior<T> side_prior(const SideBlocks& side,
                                       const Arrays<const T>& parameters) const;
 
+  RadialDirectionalOptions own_;
   std::optional<SideBlocks> row_;
   std::optional<SideBlocks> column_;
   kernels::RdpKernel<T> kernel_;

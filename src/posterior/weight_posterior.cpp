@@ -1,40 +1,49 @@
 #include "radir/posterior/weight_posterior.h"
 
-#include "posterior/gaussian.h"
-#include "posterior/radial_directional.h"
+#include <algorithm>
+
 #include "radir/core/error.h"
-#include "radir/kernels/philox.h"
+#include "radir/posterior/family.h"
 
 namespace radir::posterior {
 namespace {
 
-/// A group of length 1 has no direction: takes the other grouping then, or the
-/// Gaussian family when that has none either.
-Options resolve(const network::WeightShape& shape, Options options) {
-  if (options.family == Family::Gaussian) return options;
-  const bool rows = shape.row_length() > 1;
-  const bool columns = shape.column_length() > 1;
-  if (!rows && !columns) {
-    options.family = Family::Gaussian;
-  } else if (!rows) {
-    options.grouping = Grouping::Column;
-  } else if (!columns) {
-    options.grouping = Grouping::Row;
+/// Copies the kept part of an array of the given extent.
+template <typename T>
+void copy_kept(const network::WeightShape& shape, Extent extent,
+               const KeptUnits& kept, const T* from, T* to) {
+  switch (extent) {
+    case Extent::Weight:
+      for (std::int64_t row : kept.rows) {
+        for (std::int64_t column : kept.columns) {
+          to = std::copy_n(from + (row * shape.in + column) * shape.kernel,
+                           shape.kernel, to);
+        }
+      }
+      break;
+    case Extent::Rows:
+      for (std::int64_t row : kept.rows) *to++ = from[row];
+      break;
+    case Extent::Columns:
+      for (std::int64_t column : kept.columns) *to++ = from[column];
+      break;
+    case Extent::One:
+      *to = *from;
+      break;
   }
-  return options;
 }
 
-std::string fallback_note(const Options& wanted, const Options& used) {
-  if (wanted.family != used.family) {
-    return " (asked for " + std::string(to_string(wanted.grouping)) +
-           " grouping, but rows and columns have length 1)";
-  }
-  if (used.family == Family::Gaussian || wanted.grouping == used.grouping) {
-    return "";
-  }
-  return std::string(" (asked for ") + to_string(wanted.grouping) + ", but " +
-         (used.grouping == Grouping::Row ? "columns" : "rows") +
-         " have length 1)";
+/// Whether two posteriors differ in nothing but their shapes.
+template <typename T>
+bool same_form(const FamilyPosterior<T>& a, const FamilyPosterior<T>& b) {
+  const auto same = [](const ParameterBlock& x, const ParameterBlock& y) {
+    return x.name == y.name && x.extent == y.extent;
+  };
+  const auto& blocks = a.parameter_blocks();
+  const auto& others = b.parameter_blocks();
+  return a.options().same_family(b.options()) &&
+         std::equal(blocks.begin(), blocks.end(), others.begin(), others.end(),
+                    same);
 }
 
 }  // namespace
@@ -48,13 +57,7 @@ WeightPosterior<T>::WeightPosterior(const network::WeightShape& shape,
       ArgumentError, "weight posterior: every extent of the weight ",
       "must be positive, but it is ", shape.groups, " x ", shape.out, " x ",
       shape.in, " x ", shape.kernel);
-  const Options used = resolve(shape, options);
-  if (used.family == Family::Gaussian) {
-    impl_ = std::make_unique<Gaussian>(shape, used);
-  } else {
-    impl_ = std::make_unique<RadialDirectional>(shape, used);
-  }
-  impl_->note_ = fallback_note(options, used);
+  family_ = options.family().make<T>(shape, options);
 }
 
 template <typename T>
@@ -67,43 +70,43 @@ WeightPosterior<T>& WeightPosterior<T>::operator=(WeightPosterior&&) noexcept =
 
 template <typename T>
 const network::WeightShape& WeightPosterior<T>::shape() const {
-  return impl_->shape_;
+  return family_->shape();
 }
 
 template <typename T>
 const Options& WeightPosterior<T>::options() const {
-  return impl_->options_;
+  return family_->options();
 }
 
 template <typename T>
 const std::vector<ParameterBlock>& WeightPosterior<T>::parameter_blocks()
     const {
-  return impl_->blocks_;
+  return family_->parameter_blocks();
 }
 
 template <typename T>
 std::int64_t WeightPosterior<T>::parameter_count() const {
   std::int64_t count = 0;
-  for (const ParameterBlock& block : impl_->blocks_) count += block.size;
+  for (const ParameterBlock& block : parameter_blocks()) count += block.size;
   return count;
 }
 
 template <typename T>
 std::string WeightPosterior<T>::describe() const {
-  return impl_->describe() + impl_->note_;
+  return family_->describe() + family_->note();
 }
 
 template <typename T>
 void WeightPosterior<T>::initialize(const kernels::RandomStream& stream,
                                     const Arrays<T>& parameters) {
-  impl_->initialize(stream, parameters);
+  family_->initialize(stream, parameters);
 }
 
 template <typename T>
 void WeightPosterior<T>::sample(const Arrays<const T>& parameters,
                                 const kernels::RandomStream& stream, T* weight,
                                 ThreadPool* pool) {
-  impl_->sample(parameters, stream, weight, pool);
+  family_->sample(parameters, stream, weight, pool);
 }
 
 template <typename T>
@@ -111,35 +114,35 @@ void WeightPosterior<T>::backward(const Arrays<const T>& parameters,
                                   const T* weight, const T* weight_gradient,
                                   const Arrays<T>& gradients, double loss,
                                   ThreadPool* pool) {
-  impl_->backward(parameters, weight, weight_gradient, gradients, loss, pool);
+  family_->backward(parameters, weight, weight_gradient, gradients, loss, pool);
 }
 
 template <typename T>
 double WeightPosterior<T>::kl(const Arrays<const T>& parameters) {
-  return impl_->kl(parameters);
+  return family_->kl(parameters);
 }
 
 template <typename T>
 void WeightPosterior<T>::kl_backward(const Arrays<const T>& parameters,
                                      double scale, const Arrays<T>& gradients) {
-  impl_->kl_backward(parameters, scale, gradients);
+  family_->kl_backward(parameters, scale, gradients);
 }
 
 template <typename T>
 void WeightPosterior<T>::moments(const Arrays<const T>& parameters, T* mean,
                                  T* variance) {
-  impl_->moments(parameters, mean, variance);
+  family_->moments(parameters, mean, variance);
 }
 
 template <typename T>
 void WeightPosterior<T>::point(const Arrays<const T>& parameters,
                                kernels::PointWeight kind, T* weight) {
-  impl_->point(parameters, kind, weight);
+  family_->point(parameters, kind, weight);
 }
 
 template <typename T>
 UnitScores WeightPosterior<T>::unit_scores(const Arrays<const T>& parameters) {
-  return impl_->unit_scores(parameters);
+  return family_->unit_scores(parameters);
 }
 
 template <typename T>
@@ -157,12 +160,39 @@ void WeightPosterior<T>::restrict_to(const KeptUnits& kept,
               ArgumentError, "restrict_to: the target has ", to.out,
               " rows and ", to.in, " columns, but ", kept.rows.size(), " and ",
               kept.columns.size(), " are kept");
-  RADIR_CHECK(target.options().family == options().family &&
-                  target.options().grouping == options().grouping,
-              ArgumentError, "restrict_to: the target is ", target.describe(),
+  RADIR_CHECK(same_form(*family_, *target.family_), ArgumentError,
+              "restrict_to: the target is ", target.describe(),
               ", which the kept part of ", describe(), " is not");
-  impl_->copy_kept(kept, parameters, target_parameters);
-  impl_->finish_restriction(kept, parameters, *target.impl_, target_parameters);
+  for (std::size_t b = 0; b < parameter_blocks().size(); ++b) {
+    copy_kept(from, parameter_blocks()[b].extent, kept, parameters[b],
+              target_parameters[b]);
+  }
+  family_->finish_restriction(kept, parameters, *target.family_,
+                              target_parameters);
+}
+
+template <typename T>
+Noise WeightPosterior<T>::noise() const {
+  return family_->noise();
+}
+
+template <typename T>
+void WeightPosterior<T>::moments_backward(const Arrays<const T>& parameters,
+                                          const T* mean_gradient,
+                                          const T* variance_gradient,
+                                          const Arrays<T>& gradients) {
+  family_->moments_backward(parameters, mean_gradient, variance_gradient,
+                            gradients);
+}
+
+template <typename T>
+bool WeightPosterior<T>::has_after_step() const {
+  return family_->has_after_step();
+}
+
+template <typename T>
+void WeightPosterior<T>::after_step(double rate, const Arrays<T>& parameters) {
+  family_->after_step(rate, parameters);
 }
 
 template class WeightPosterior<float>;

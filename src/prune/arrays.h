@@ -1,5 +1,6 @@
 #pragma once
 
+#include "radir/posterior/family_posterior.h"
 #include "radir/posterior/weight_posterior.h"
 #include "radir/train/model.h"
 

@@ -6,6 +6,7 @@
 
 #include "prune/arrays.h"
 #include "radir/core/error.h"
+#include "radir/posterior/family_posterior.h"
 #include "radir/posterior/weight_posterior.h"
 #include "radir/train/model.h"
 

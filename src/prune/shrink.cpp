@@ -7,6 +7,7 @@
 #include "radir/network/spec.h"
 #include "radir/network/weight_shape.h"
 #include "radir/network/wiring.h"
+#include "radir/posterior/family_posterior.h"
 #include "radir/posterior/options.h"
 #include "radir/posterior/weight_posterior.h"
 #include "radir/train/model.h"

@@ -19,7 +19,7 @@
 #include "radir/data/table_source.h"
 #include "radir/files/json_object.h"
 #include "radir/likelihood/predictive_mixture.h"
-#include "radir/posterior/options.h"
+#include "radir/posterior/grouping.h"
 #include "radir/train/model.h"
 #include "radir/workflows/run_part.h"
 #include "radir/workflows/table_predictor.h"

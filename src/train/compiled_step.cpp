@@ -24,9 +24,9 @@ class CompiledStep<T>::Impl {
       : model_(model),
         execution_(execution),
         exchange_(std::move(exchange)),
-        posteriors_(model),
+        posteriors_(model, PosteriorSet<T>::Purpose::Training),
         network_(model.spec().network.input, model.spec().network.layers,
-                 network_options(max_batch, execution.pool)),
+                 network_options(max_batch, execution.pool, posteriors_)),
         blocks_(parameter_blocks(model)),
         gradient_(static_cast<std::size_t>(model.parameter_count())),
         targets_(static_cast<std::size_t>(max_batch * model.target_size())),
@@ -102,6 +102,10 @@ class CompiledStep<T>::Impl {
          rate_multiplier(settings.scale_rate)},
         gradient_scale);
     for_each_block([&](Block& block) { pass(block.begin, block.count); });
+    posteriors_.after_step(settings.optimizer.learning_rate *
+                               settings.kl_weight /
+                               static_cast<double>(settings.data_count),
+                           state.parameters.data());
     ++state.step;
   }
 
@@ -159,9 +163,11 @@ class CompiledStep<T>::Impl {
     return sum;
   }
 
-  static kernels::NetworkOptions network_options(std::int64_t max_batch,
-                                                 ThreadPool* pool) {
+  static kernels::NetworkOptions network_options(
+      std::int64_t max_batch, ThreadPool* pool,
+      const PosteriorSet<T>& posteriors) {
     kernels::NetworkOptions options;
+    options.activation_noise = posteriors.activation_noise();
     options.max_batch = max_batch;
     options.pool = pool;
     return options;
@@ -276,7 +282,7 @@ class CompiledStep<T>::Impl {
       scale_rate_ = scale_rate;
       rate_multiplier_.assign(gradient_.size(), T(1));
       for (const ParameterInfo& info : model_.parameters()) {
-        if (!info.radius_location) continue;
+        if (!info.is_scale) continue;
         std::fill_n(rate_multiplier_.begin() + info.offset, info.size(),
                     static_cast<T>(scale_rate));
       }

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "radir/core/error.h"
 #include "radir/math/constants.h"
 #include "radir/math/gamma.h"
 #include "radir/network/spec.h"
 #include "radir/network/weight_shape.h"
+#include "radir/posterior/gaussian.h"
 #include "radir/posterior/options.h"
 #include "radir/posterior/weight_posterior.h"
 #include "radir/train/evaluation.h"
@@ -19,13 +21,14 @@
 namespace radir::train {
 namespace {
 
-/// Whether a posterior is normal with a fixed prior, also where the options
-/// asked for a family that does not fit the shape.
-bool is_normal(const network::WeightShape& shape,
-               const posterior::Options& options) {
+/// The scale of a normal posterior's fixed prior, also where the options asked
+/// for a family that does not fit the shape; none for any other posterior.
+std::optional<double> normal_prior_scale(const network::WeightShape& shape,
+                                         const posterior::Options& options) {
   const posterior::WeightPosterior<float> posterior(shape, options);
-  return posterior.options().family == posterior::Family::Gaussian &&
-         !posterior.options().learn_prior;
+  const auto* normal = posterior.options().get_if<posterior::GaussianOptions>();
+  if (normal == nullptr || normal->learn_prior) return std::nullopt;
+  return normal->prior_scale;
 }
 
 void check_supported(const Model& model) {
@@ -33,7 +36,7 @@ void check_supported(const Model& model) {
   const WeightedLayer& layer = model.layers().front();
   RADIR_CHECK(
       network.layers.size() == 1 && layer.tensor_shape.size() == 2 &&
-          is_normal(layer.shape, layer.weight) &&
+          normal_prior_scale(layer.shape, layer.weight) &&
           model.spec().likelihood.kind == Likelihood::Kind::Gaussian,
       UnsupportedError,
       "coordinate-ascent: supports one dense layer with the gaussian ",
@@ -53,7 +56,9 @@ CoordinateAscent<T>::CoordinateAscent(const MethodSetup& setup)
       data_count_(setup.data_count),
       inputs_(setup.model.input_size()) {
   check_supported(model_);
-  coordinates_ = inputs_ + (model_.layers().front().bias_size > 0 ? 1 : 0);
+  const WeightedLayer& layer = model_.layers().front();
+  weight_prior_scale_ = *normal_prior_scale(layer.shape, layer.weight);
+  coordinates_ = inputs_ + (layer.bias_size > 0 ? 1 : 0);
   columns_.resize(static_cast<std::size_t>(coordinates_ * data_count_));
   column_norms_.resize(static_cast<std::size_t>(coordinates_));
   residuals_.resize(static_cast<std::size_t>(data_count_));
@@ -144,13 +149,12 @@ template <typename T>
 double CoordinateAscent<T>::update_output(std::vector<T>& parameters,
                                           std::int64_t output,
                                           double expected_precision) {
-  const WeightedLayer& layer = model_.layers().front();
   double spread = 0;  // what the variance of the weights adds to the squares
   for (std::int64_t j = 0; j < coordinates_; ++j) {
     const double* column = columns_.data() + j * data_count_;
     const double norm = column_norms_[static_cast<std::size_t>(j)];
-    const double prior_scale = j < inputs_ ? layer.weight.gaussian_prior_scale
-                                           : layer.bias.gaussian_prior_scale;
+    const double prior_scale =
+        j < inputs_ ? weight_prior_scale_ : model_.spec().bias_prior_scale;
     T& mean = parameters[location(output, j)];
     T& log_deviation = parameters[log_scale(output, j)];
     const double variance =

@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "radir/core/error.h"
-#include "radir/network/spec.h"
+#include "radir/posterior/family.h"
 #include "radir/posterior/weight_posterior.h"
 
 namespace radir::train {
@@ -69,7 +69,8 @@ Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     WeightedLayer& layer = layers_[i];
     layer.weight = spec_.weights[spec_.weights.size() == 1 ? 0 : i];
-    layer.bias = posterior::bias_options(spec_.bias_prior_scale);
+    layer.bias = layer.weight.family().bias_options(layer.weight,
+                                                    spec_.bias_prior_scale);
     layer.first_weight_parameter = parameters_.size();
     add_posterior(layer.name + ".weight", layer.shape, layer.tensor_shape,
                   layer.weight);
@@ -92,9 +93,9 @@ Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
 }
 
 void Model::add_parameter(std::string name, std::vector<std::int64_t> shape,
-                          bool trainable, bool radius_location) {
+                          bool trainable, bool is_scale) {
   parameters_.push_back({std::move(name), parameter_count_, std::move(shape),
-                         trainable, radius_location});
+                         trainable, is_scale});
   parameter_count_ += parameters_.back().size();
 }
 
@@ -107,7 +108,7 @@ void Model::add_posterior(const std::string& name,
     add_parameter(name + "." + block.name,
                   block.weight_shaped() ? tensor_shape
                                         : std::vector<std::int64_t>{block.size},
-                  block.trainable, block.radius_location);
+                  block.trainable, block.is_scale);
   }
 }
 

@@ -2,7 +2,10 @@
 #include "radir/kernels/philox.h"
 #include "radir/kernels/rdp.h"
 #include "radir/network/weight_shape.h"
+#include "radir/posterior/family_posterior.h"
 #include "radir/posterior/options.h"
+
+#include <algorithm>
 
 namespace radir::train {
 namespace {
@@ -13,13 +16,17 @@ constexpr std::uint32_t kInitialStreams = 1u << 31;
 }  // namespace
 
 template <typename T>
-PosteriorSet<T>::PosteriorSet(const Model& model) {
+PosteriorSet<T>::PosteriorSet(const Model& model, Purpose purpose) {
   for (const WeightedLayer& layer : model.layers()) {
-    add(model, layer.shape, layer.weight, layer.first_weight_parameter);
+    add(model, layer.shape, layer.weight, layer.first_weight_parameter,
+        purpose == Purpose::Training);
+    const bool by_moments = entries_.back().by_moments;
+    if (by_moments) entries_.back().noisy_layer = activation_noise_.size();
+    activation_noise_.push_back(by_moments);
     has_bias_.push_back(layer.bias_size > 0);
     if (layer.bias_size > 0) {
       add(model, {1, layer.bias_size, 1, 1}, layer.bias,
-          layer.first_bias_parameter);
+          layer.first_bias_parameter, by_moments);
     }
   }
   draw_gradient_.resize(draw_.size());
@@ -31,13 +38,39 @@ PosteriorSet<T>::PosteriorSet(const Model& model) {
         {gradient + offset(layer.weight),
          layer.bias == nullptr ? nullptr : gradient + offset(layer.bias)});
   }
+  add_variances();
+}
+
+template <typename T>
+void PosteriorSet<T>::add_variances() {
+  if (std::none_of(activation_noise_.begin(), activation_noise_.end(),
+                   [](bool noise) { return noise; })) {
+    return;
+  }
+  variance_.resize(draw_.size());
+  variance_gradient_.resize(draw_.size());
+  for (std::size_t l = 0; l < weights_.size(); ++l) {
+    if (!activation_noise_[l]) continue;
+    kernels::Weights<T>& layer = weights_[l];
+    kernels::WeightGradients<T>& gradients = weight_gradients_[l];
+    const auto beside = [&](const T* p, std::vector<T>& buffer) {
+      return p == nullptr ? nullptr : buffer.data() + (p - draw_.data());
+    };
+    layer.weight_variance = beside(layer.weight, variance_);
+    layer.bias_variance = beside(layer.bias, variance_);
+    gradients.weight_variance = beside(layer.weight, variance_gradient_);
+    gradients.bias_variance = beside(layer.bias, variance_gradient_);
+  }
 }
 
 template <typename T>
 void PosteriorSet<T>::add(const Model& model, const network::WeightShape& shape,
                           const posterior::Options& options,
-                          std::size_t first_parameter) {
-  Entry entry{posterior::WeightPosterior<T>(shape, options), {}, 0, {}, {}};
+                          std::size_t first_parameter, bool may_use_moments) {
+  Entry entry{
+      posterior::WeightPosterior<T>(shape, options), {}, 0, false, {}, {}, {}};
+  entry.by_moments = may_use_moments &&
+                     entry.posterior.noise() == posterior::Noise::Activations;
   for (std::size_t i = 0; i < entry.posterior.parameter_blocks().size(); ++i) {
     entry.offsets.push_back(model.parameters()[first_parameter + i].offset);
   }
@@ -94,8 +127,17 @@ void PosteriorSet<T>::sample(const T* parameters, std::uint64_t seed,
                              std::uint64_t step, ThreadPool* pool) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
-    entry.posterior.sample(bind(entry, parameters), stream(i, seed, step),
-                           draw_.data() + entry.draw_offset, pool);
+    T* const draw = draw_.data() + entry.draw_offset;
+    if (entry.by_moments) {
+      entry.posterior.moments(bind(entry, parameters), draw,
+                              variance_.data() + entry.draw_offset);
+      if (entry.noisy_layer) {
+        weights_[*entry.noisy_layer].noise = stream(i, seed, step);
+      }
+      continue;
+    }
+    entry.posterior.sample(bind(entry, parameters), stream(i, seed, step), draw,
+                           pool);
   }
 }
 
@@ -103,6 +145,12 @@ template <typename T>
 void PosteriorSet<T>::backward(const T* parameters, T* gradient, double loss,
                                ThreadPool* pool) {
   for (Entry& entry : entries_) {
+    if (entry.by_moments) {
+      entry.posterior.moments_backward(
+          bind(entry, parameters), draw_gradient_.data() + entry.draw_offset,
+          variance_gradient_.data() + entry.draw_offset, bind(entry, gradient));
+      continue;
+    }
     entry.posterior.backward(bind(entry, parameters),
                              draw_.data() + entry.draw_offset,
                              draw_gradient_.data() + entry.draw_offset,
@@ -124,6 +172,14 @@ void PosteriorSet<T>::kl_backward(const T* parameters, double scale,
   for (Entry& entry : entries_) {
     entry.posterior.kl_backward(bind(entry, parameters), scale,
                                 bind(entry, gradient));
+  }
+}
+
+template <typename T>
+void PosteriorSet<T>::after_step(double rate, T* parameters) {
+  for (Entry& entry : entries_) {
+    if (!entry.posterior.has_after_step()) continue;
+    entry.posterior.after_step(rate, bind(entry, parameters));
   }
 }
 

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "radir/kernels/network.h"
 #include "radir/kernels/philox.h"
 #include "radir/kernels/rdp.h"
 #include "radir/network/weight_shape.h"
+#include "radir/posterior/family_posterior.h"
 #include "radir/posterior/options.h"
 #include "radir/posterior/weight_posterior.h"
 #include "radir/train/model.h"
@@ -18,7 +20,13 @@ namespace radir::train {
 template <typename T>
 class PosteriorSet {
  public:
-  explicit PosteriorSet(const Model& model);
+  /// What the draws are for. In training, the noise of layers whose family
+  /// says so is drawn in the activations (posterior::Noise): their draw is the
+  /// means, and weights() has the variances too.
+  enum class Purpose { Prediction, Training };
+
+  explicit PosteriorSet(const Model& model,
+                        Purpose purpose = Purpose::Prediction);
 
   void initialize(std::uint64_t seed, T* parameters);
 
@@ -33,6 +41,9 @@ class PosteriorSet {
   double kl(const T* parameters);
   /// Adds `scale` times its gradient.
   void kl_backward(const T* parameters, double scale, T* gradient);
+  /// What the families do after a step of the optimiser; see
+  /// posterior::FamilyPosterior::after_step.
+  void after_step(double rate, T* parameters);
   /// Replaces the draw by the weights of one deterministic pass.
   void point(const T* parameters, kernels::PointWeight kind);
 
@@ -40,6 +51,10 @@ class PosteriorSet {
   const kernels::Weights<T>* weights() const { return weights_.data(); }
   const kernels::WeightGradients<T>* weight_gradients() const {
     return weight_gradients_.data();
+  }
+  /// As kernels::NetworkOptions takes it.
+  const std::vector<bool>& activation_noise() const {
+    return activation_noise_;
   }
   /// All weights and biases of a draw, in one buffer.
   const std::vector<T>& draw() const { return draw_; }
@@ -62,12 +77,17 @@ class PosteriorSet {
     posterior::WeightPosterior<T> posterior;
     std::vector<std::int64_t> offsets;  // of its arrays in a flat buffer
     std::int64_t draw_offset = 0;
+    bool by_moments = false;  // the noise is drawn in the activations
+    // The layer whose activations take the noise from this entry's stream.
+    std::optional<std::size_t> noisy_layer;
     Binding<const T> inputs;
     Binding<T> outputs;
   };
 
   void add(const Model& model, const network::WeightShape& shape,
-           const posterior::Options& options, std::size_t first_parameter);
+           const posterior::Options& options, std::size_t first_parameter,
+           bool may_use_moments);
+  void add_variances();
   const posterior::Arrays<const T>& bind(Entry& entry, const T* flat) {
     return entry.inputs.to(flat, entry.offsets);
   }
@@ -79,8 +99,12 @@ class PosteriorSet {
 
   std::vector<Entry> entries_;
   std::vector<bool> has_bias_;  // per weighted layer
+  std::vector<bool> activation_noise_;
   std::vector<T> draw_;
   std::vector<T> draw_gradient_;
+  // Laid out as draw_, where any noise is drawn in the activations.
+  std::vector<T> variance_;
+  std::vector<T> variance_gradient_;
   std::vector<kernels::Weights<T>> weights_;
   std::vector<kernels::WeightGradients<T>> weight_gradients_;
 };

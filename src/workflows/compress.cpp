@@ -13,7 +13,10 @@
 #include "radir/network/cost.h"
 #include "radir/network/plain_network.h"
 #include "radir/network/wiring.h"
+#include "radir/posterior/grouping.h"
 #include "radir/posterior/options.h"
+#include "radir/posterior/point.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/prune/curve.h"
 #include "radir/prune/selection.h"
 #include "radir/prune/threshold.h"
@@ -45,9 +48,6 @@ constexpr std::int64_t kValidationImagePart = 12;
 constexpr std::int64_t kComparedImages = 100;
 constexpr int kTimedRuns = 5;
 constexpr std::int64_t kTimedImages = 500;
-/// Of the log of a weight's deviation when only its mean is trained: the noise
-/// is below the last digit of any weight.
-constexpr float kNoNoise = -30;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -396,25 +396,23 @@ class Compression {
 
   /// The survivors under the article's prior: half-Cauchy radii.
   train::ModelSpec fine_tuning_spec() {
-    for (posterior::Options& options : spec_.weights) {
+    for (posterior::Options& weight : spec_.weights) {
+      auto& options = weight.get<posterior::RadialDirectionalOptions>();
       options.degrees_of_freedom = 1;
       options.column_degrees_of_freedom.reset();
     }
     return spec_;
   }
 
-  /// The network of the means after training on without noise or prior: a
-  /// Gaussian posterior of no width.
+  /// The network of the means after training on without noise or prior.
   Plain mean_tuned() {
     Plain start = means();
     network::balance(start);
     train::ModelSpec spec = spec_;
-    for (posterior::Options& options : spec.weights) {
-      options.family = posterior::Family::Gaussian;
-    }
+    spec.weights = {posterior::PointOptions{}};
     const train::Model model(spec);
     std::vector<float> parameters(
-        static_cast<std::size_t>(model.parameter_count()), kNoNoise);
+        static_cast<std::size_t>(model.parameter_count()));
     for (std::size_t l = 0; l < start.layers.size(); ++l) {
       const train::WeightedLayer& layer = model.layers()[l];
       const auto copy = [&](const std::vector<float>& from,
@@ -612,7 +610,7 @@ train::ModelSpec model_spec(const CompressSettings& settings,
     return pressure * std::pow(flops / costs.least, settings.cost_power);
   };
   for (std::size_t l = 0; l < wiring.size(); ++l) {
-    posterior::Options options;
+    posterior::RadialDirectionalOptions options;
     options.local_scale = settings.local_scale;
     options.global_scale = settings.global_scale;
     options.direction_gap = settings.direction_gap;
@@ -622,7 +620,7 @@ train::ModelSpec model_spec(const CompressSettings& settings,
     options.degrees_of_freedom = last ? 1 : price(costs.outputs[l]);
     options.column_degrees_of_freedom = price(costs.inputs[l]);
     if (last) options.initial_gain = 1;
-    spec.weights.push_back(options);
+    spec.weights.emplace_back(options);
   }
   return spec;
 }

@@ -5,6 +5,7 @@
 #include "radir/core/error.h"
 #include "radir/network/cost.h"
 #include "radir/network/wiring.h"
+#include "radir/posterior/family_posterior.h"
 #include "radir/posterior/weight_posterior.h"
 #include "radir/prune/curve.h"
 #include "radir/prune/selection.h"

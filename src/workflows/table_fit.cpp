@@ -11,6 +11,8 @@
 #include "radir/data/fingerprint.h"
 #include "radir/data/table.h"
 #include "radir/network/spec.h"
+#include "radir/posterior/radial_directional.h"
+#include "radir/train/compiled_step.h"
 #include "radir/train/evaluation.h"
 #include "radir/train/model.h"
 #include "radir/train/schedule.h"
@@ -160,11 +162,12 @@ train::ModelSpec model_spec(const TabularSettings& settings,
   }
   spec.network = network::multilayer_perceptron(encoder.input_size(),
                                                 settings.hidden, outputs);
-  posterior::Options options;
+  posterior::RadialDirectionalOptions options;
   options.grouping = settings.grouping;
   options.direction_gap = settings.direction_gap;
-  spec.weights.assign(settings.hidden.size() + 1, options);
-  spec.weights.back().initial_gain = 1;  // no ReLU after the last layer
+  spec.weights.assign(settings.hidden.size(), options);
+  options.initial_gain = 1;  // no ReLU after the last layer
+  spec.weights.emplace_back(options);
   return spec;
 }
 

@@ -1,5 +1,5 @@
 #include "radir/files/json_object.h"
-#include "radir/posterior/options.h"
+#include "radir/posterior/grouping.h"
 #include "radir/train/model.h"
 #include "radir/workflows/table_fit.h"
 

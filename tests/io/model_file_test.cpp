@@ -10,7 +10,9 @@
 #include "radir/core/version.h"
 #include "radir/io/safetensors.h"
 #include "radir/network/spec.h"
-#include "radir/posterior/options.h"
+#include "radir/posterior/gaussian.h"
+#include "radir/posterior/grouping.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/train/compiled_step.h"
 #include "radir/train/step.h"
 #include "support/expect_error.h"
@@ -33,7 +35,7 @@ std::vector<float> parameters_of(const train::ModelSpec& spec,
 SavedModel table_model() {
   SavedModel model;
   model.spec.network = network::multilayer_perceptron(3, {4}, 2);
-  posterior::Options first;
+  posterior::RadialDirectionalOptions first;
   first.grouping = posterior::Grouping::Row;
   first.local_scale = 0.5;
   first.degrees_of_freedom = 4;
@@ -45,9 +47,8 @@ SavedModel table_model() {
   first.concentration_per_group = true;
   first.initial_noise = 0.3;
   first.estimator = math::VmfEstimator::ClosedForm1;
-  posterior::Options second;
-  second.family = posterior::Family::Gaussian;
-  second.gaussian_prior_scale = 0.7;
+  posterior::GaussianOptions second;
+  second.prior_scale = 0.7;
   second.initial_gain = 1;
   model.spec.weights = {first, second};
   model.spec.bias_prior_scale = 0.25;
@@ -75,9 +76,12 @@ TEST(ModelFile, WhatIsWrittenIsRead) {
   write_model(folder / "again", read);
   EXPECT_EQ(testing::read_bytes(folder / "again"),
             testing::read_bytes(folder / "model.safetensors"));
-  EXPECT_EQ(read.spec.weights[0].estimator, math::VmfEstimator::ClosedForm1);
-  EXPECT_EQ(read.spec.weights[0].global_scale, std::nullopt);
-  EXPECT_EQ(read.spec.weights[1].family, posterior::Family::Gaussian);
+  const auto& first =
+      read.spec.weights[0].get<posterior::RadialDirectionalOptions>();
+  EXPECT_EQ(first.estimator, math::VmfEstimator::ClosedForm1);
+  EXPECT_EQ(first.global_scale, std::nullopt);
+  EXPECT_EQ(read.spec.weights[1].get<posterior::GaussianOptions>().prior_scale,
+            0.7);
 }
 
 TEST(ModelFile, HoldsConvolutionalNetworks) {
@@ -191,6 +195,41 @@ TEST(ModelFile, ReadingIsStrict) {
   expect_error<IoError>(
       [&] { read_model("file", with_document([](Json&) {}, "network1.more")); },
       "tensors");
+}
+
+// Version 0.1 wrote the options of both families into each.
+TEST(ModelFile, ReadsTheOptionsOfVersion01) {
+  const auto as_before = [](Json& j) {
+    Json& gaussian = j["posterior"][1];
+    const Json scale = gaussian["prior_scale"];
+    gaussian.erase("prior_scale");
+    gaussian.erase("noise");
+    for (const auto& [key, value] : j["posterior"][0].items()) {
+      if (!gaussian.contains(key)) gaussian[key] = value;
+    }
+    gaussian["gaussian_prior_scale"] = scale;
+    EXPECT_EQ(gaussian.size(), 15u);
+  };
+  const SavedModel read = read_model("file", with_document(as_before));
+  const auto& options = read.spec.weights[1].get<posterior::GaussianOptions>();
+  EXPECT_EQ(options.prior_scale, 0.7);
+  EXPECT_EQ(options.initial_gain, 1);
+  EXPECT_EQ(options.noise, posterior::GaussianOptions::Noise::Weights);
+  expect_refused(
+      [&](Json& j) {
+        as_before(j);
+        j["posterior"][1]["colour"] = 1;
+      },
+      "\"colour\" is unknown");
+}
+
+TEST(ModelFile, NamesTheFamiliesItKnows) {
+  const std::string bytes =
+      with_document([](Json& j) { j["posterior"][1]["family"] = "cauchy"; });
+  expect_error<UnsupportedError>(
+      [&] { read_model("file", bytes); },
+      "posterior[1]: there is no posterior family \"cauchy\"; those known are "
+      "radial-directional, gaussian");
 }
 
 std::string model_bytes() {

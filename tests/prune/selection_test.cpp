@@ -6,7 +6,9 @@
 
 #include "radir/core/error.h"
 #include "radir/network/spec.h"
+#include "radir/posterior/grouping.h"
 #include "radir/posterior/options.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/train/compiled_step.h"
 #include "radir/train/step.h"
 #include "support/expect_error.h"
@@ -101,8 +103,9 @@ TEST(UnitScores, AddRowsAndColumns) {
   spec.network = {{1, 6, 6},
                   {Conv2d{3, {3, 3}}, MaxPool2d{{2, 2}, {2, 2}}, Flatten{},
                    Dense{5}, Relu{}, Dense{2}}};
-  spec.weights.assign(3, posterior::Options());
-  spec.weights[0].grouping = posterior::Grouping::Row;
+  posterior::RadialDirectionalOptions rows;
+  rows.grouping = posterior::Grouping::Row;
+  spec.weights = {rows, posterior::Options(), posterior::Options()};
   spec.likelihood.kind = train::Likelihood::Kind::Categorical;
   const train::Model model(spec);
   auto parameters = train::initial_state<double>(model, 1, 10).parameters;

@@ -10,7 +10,13 @@
 #include "radir/kernels/random.h"
 #include "radir/math/gamma.h"
 #include "radir/network/spec.h"
+#include "radir/posterior/family_posterior.h"
+#include "radir/posterior/gaussian.h"
+#include "radir/posterior/group_lasso.h"
+#include "radir/posterior/grouping.h"
 #include "radir/posterior/options.h"
+#include "radir/posterior/point.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/posterior/weight_posterior.h"
 
 namespace radir::train {
@@ -98,15 +104,8 @@ double expected_nll(double squared_error, double log_shape, double log_rate) {
 // With one input set to 1 and the others to 0, each output is one weight plus
 // its bias, so the expected loss needs the mean and variance of each weight
 // alone, which are known exactly.
-void check_linear_network(Grouping grouping, VmfEstimator estimator,
-                          bool learn_prior) {
+void check_linear_network(const posterior::Options& options) {
   constexpr std::int64_t kInputs = 4, kOutputs = 3;
-  posterior::Options options;
-  options.grouping = grouping;
-  options.estimator = estimator;
-  options.learn_prior = learn_prior;
-  options.direction_gap = 0.2;
-  options.initial_noise = 0.4;
   ModelSpec spec;
   spec.network = {{kInputs, 1, 1}, {Dense{kOutputs}}};
   spec.weights = {options};
@@ -152,18 +151,117 @@ void check_linear_network(Grouping grouping, VmfEstimator estimator,
     }
     return sum / kInputs + kl_of(model, state, parameters, data, settings);
   };
-  SCOPED_TRACE(
-      std::string(to_string(grouping)) +
-      (estimator == VmfEstimator::Implicit ? " implicit" : " rejection"));
+  SCOPED_TRACE(weight.describe());
   expect_unbiased_gradients(model, state, data, settings, 40000, exact);
 }
 
 TEST(CompiledStep, GradientsOfALinearNetworkAreUnbiased) {
   for (Grouping grouping :
        {Grouping::Row, Grouping::Column, Grouping::Double}) {
-    check_linear_network(grouping, VmfEstimator::Implicit, false);
-    check_linear_network(grouping, VmfEstimator::Rejection, true);
+    for (VmfEstimator estimator :
+         {VmfEstimator::Implicit, VmfEstimator::Rejection}) {
+      posterior::RadialDirectionalOptions options;
+      options.grouping = grouping;
+      options.estimator = estimator;
+      options.learn_prior = estimator == VmfEstimator::Rejection;
+      options.direction_gap = 0.2;
+      options.initial_noise = 0.4;
+      check_linear_network(options);
+    }
   }
+  for (auto noise : {posterior::GaussianOptions::Noise::Weights,
+                     posterior::GaussianOptions::Noise::Activations}) {
+    posterior::GaussianOptions options;
+    options.noise = noise;
+    options.initial_noise = 0.4;
+    check_linear_network(options);
+  }
+}
+
+// The noise of a hidden layer goes through a ReLU; per example, the units of
+// one layer are independent given its inputs whichever way it is drawn, so that
+// the expected gradients agree.
+TEST(CompiledStep, NoiseInActivationsHasTheGradientsOfNoiseInWeights) {
+  using Noise = posterior::GaussianOptions::Noise;
+  ModelSpec spec;
+  spec.network = network::multilayer_perceptron(3, {4}, 1);
+  Data data;
+  data.count = 5;
+  data.inputs.resize(15);
+  data.targets.resize(5);
+  kernels::fill_normal({5, 0, 0}, 0, 15, data.inputs.data());
+  kernels::fill_normal({5, 1, 0}, 0, 5, data.targets.data());
+  StepSettings settings;
+  settings.data_count = 50;
+  constexpr int kDraws = 40000;
+  std::vector<double> mean[2], square[2];
+  for (std::size_t side : {0, 1}) {
+    posterior::GaussianOptions options;
+    options.noise = side == 0 ? Noise::Weights : Noise::Activations;
+    options.initial_noise = 0.3;
+    spec.weights = {options};
+    const Model model(spec);
+    auto state = initial_state<double>(model, 11, 50);
+    CompiledStep<double> step(model, data.count);
+    mean[side].resize(state.parameters.size());
+    square[side].resize(state.parameters.size());
+    for (int i = 0; i < kDraws; ++i) {
+      state.step = i;
+      step.gradient(state, data.batch(), settings);
+      for (std::size_t p = 0; p < state.parameters.size(); ++p) {
+        const double g = step.last_gradient()[p];
+        mean[side][p] += g / kDraws;
+        square[side][p] += g * g / kDraws;
+      }
+    }
+  }
+  double variances[2] = {0, 0};
+  for (std::size_t p = 0; p < mean[0].size(); ++p) {
+    double squared_error = 0;
+    for (std::size_t side : {0, 1}) {
+      const double variance = square[side][p] - mean[side][p] * mean[side][p];
+      squared_error += variance / kDraws;
+      variances[side] += variance;
+    }
+    EXPECT_NEAR(mean[0][p], mean[1][p], 5 * std::sqrt(squared_error)) << p;
+  }
+  EXPECT_LT(variances[1], variances[0]);  // what it is for
+}
+
+TEST(CompiledStep, GroupLassoRemovesInputsThatDoNotMatter) {
+  posterior::GroupLassoOptions options;
+  options.grouping = Grouping::Column;
+  options.strength = 20;
+  ModelSpec spec;
+  spec.network = network::multilayer_perceptron(4, {8}, 1);
+  spec.weights = {options, posterior::PointOptions{}};
+  const Model model(spec);
+  Data data;
+  data.count = 200;
+  data.inputs.resize(800);
+  kernels::fill_normal({5, 0, 0}, 0, 800, data.inputs.data());
+  for (std::size_t i = 0; i < 200; ++i) {
+    data.targets.push_back(data.inputs[4 * i] - data.inputs[4 * i + 2]);
+  }
+  StepSettings settings;
+  settings.data_count = 200;
+  settings.optimizer.learning_rate = 0.01;
+  auto state = initial_state<double>(model, 1, 200);
+  CompiledStep<double> step(model, data.count);
+  double before = 0, after = 0;
+  for (int i = 0; i < 1000; ++i) {
+    after = step.step(state, data.batch(), settings).nll;
+    if (i == 0) before = after;
+  }
+  EXPECT_LT(after, before);
+  std::vector<double> norms(4);
+  for (std::size_t w = 0; w < 32; ++w) {
+    norms[w % 4] += std::abs(state.parameters[w]);
+  }
+  EXPECT_GT(norms[0], 0.1);
+  EXPECT_EQ(norms[1], 0);
+  EXPECT_GT(norms[2], 0.1);
+  EXPECT_EQ(norms[3], 0);
 }
 
 // Two inputs, one hidden ReLU unit (a direction on the circle times a radius),
@@ -172,7 +270,7 @@ TEST(CompiledStep, GradientsOfALinearNetworkAreUnbiased) {
 TEST(CompiledStep, GradientsThroughAReluAreUnbiased) {
   for (VmfEstimator estimator :
        {VmfEstimator::Implicit, VmfEstimator::Rejection}) {
-    posterior::Options options;
+    posterior::RadialDirectionalOptions options;
     options.grouping = Grouping::Row;
     options.estimator = estimator;
     options.direction_gap = 0.3;

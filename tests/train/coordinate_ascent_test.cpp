@@ -8,6 +8,7 @@
 #include "radir/core/error.h"
 #include "radir/kernels/random.h"
 #include "radir/network/spec.h"
+#include "radir/posterior/gaussian.h"
 #include "radir/posterior/options.h"
 #include "radir/train/compiled_step.h"
 #include "radir/train/evaluation.h"
@@ -25,9 +26,8 @@ constexpr std::int64_t kInputs = 3;
 constexpr std::int64_t kOutputs = 2;
 
 posterior::Options normal_weights() {
-  posterior::Options options;
-  options.family = posterior::Family::Gaussian;
-  options.gaussian_prior_scale = 0.8;
+  posterior::GaussianOptions options;
+  options.prior_scale = 0.8;
   return options;
 }
 
@@ -224,7 +224,7 @@ TEST(CoordinateAscent, RefusesWhatItCannotTrain) {
   spec.weights = {posterior::Options()};
   expect_refused(spec);
   spec = linear_spec();
-  spec.weights[0].learn_prior = true;
+  spec.weights[0].get<posterior::GaussianOptions>().learn_prior = true;
   expect_refused(spec);
   spec = linear_spec();
   spec.likelihood.kind = Likelihood::Kind::PredictedNoise;

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "radir/network/spec.h"
-#include "radir/posterior/options.h"
+#include "radir/posterior/gaussian.h"
 #include "radir/train/compiled_step.h"
 #include "radir/train/point_network.h"
 
@@ -18,8 +18,9 @@ TEST(ImageEvaluation, PlainAndBayesianScoresAgreeWithoutNoise) {
   for (std::int64_t i = 0; i < 50; ++i) rows.labels.push_back(i % 3);
   train::ModelSpec spec;
   spec.network = {{4}, {network::Dense{3}}};
-  spec.weights[0].family = posterior::Family::Gaussian;
-  spec.weights[0].initial_noise = 1e-9;
+  posterior::GaussianOptions weights;
+  weights.initial_noise = 1e-9;
+  spec.weights = {weights};
   spec.likelihood.kind = train::Likelihood::Kind::Categorical;
   const train::Model model(spec);
   auto parameters = train::initial_state<float>(model, 3, 50).parameters;

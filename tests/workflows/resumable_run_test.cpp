@@ -11,7 +11,7 @@
 #include "radir/data/builtin_data.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
-#include "radir/posterior/options.h"
+#include "radir/posterior/grouping.h"
 #include "radir/workflows/table_fit.h"
 #include "support/expect_error.h"
 #include "support/stops.h"

@@ -38,8 +38,9 @@ void write_model(const std::string& path, const SavedModel& model);
 
 /// Reads what write_model wrote. Throws IoError that says what is wrong: not a
 /// model file, a newer format, a key that is missing, unknown or of another
-/// type, an invalid architecture, a tensor that is missing,
-/// unknown or of another shape.
+/// type, an architecture that does not fit itself, a tensor that is missing,
+/// unknown or of another shape. Throws UnsupportedError for a posterior family
+/// that this program does not have (posterior::register_family adds one).
 SavedModel read_model(const std::string& path);
 
 /// The same from the bytes of a file; `name` is for messages.

@@ -6,6 +6,7 @@
 
 #include "radir/core/cpu.h"
 #include "radir/core/thread_pool.h"
+#include "radir/kernels/philox.h"
 #include "radir/network/plain_network.h"
 #include "radir/network/spec.h"
 
@@ -22,6 +23,11 @@ template <typename T>
 struct Weights {
   const T* weight = nullptr;
   const T* bias = nullptr;
+  // For layers with NetworkOptions::activation_noise, where the above are
+  // means.
+  const T* weight_variance = nullptr;
+  const T* bias_variance = nullptr;
+  RandomStream noise = {};
 };
 
 /// Where the gradient of one layer's weights goes; overwritten, not added to.
@@ -29,6 +35,9 @@ template <typename T>
 struct WeightGradients {
   T* weight = nullptr;
   T* bias = nullptr;
+  // For layers with NetworkOptions::activation_noise.
+  T* weight_variance = nullptr;
+  T* bias_variance = nullptr;
 };
 
 struct NetworkOptions {
@@ -36,6 +45,13 @@ struct NetworkOptions {
   bool gradients = true;       ///< false: forward only, less memory
   ThreadPool* pool = nullptr;  ///< nullptr: all in the calling thread
   Isa isa = active_isa();      ///< the instruction set to compute with
+  /// For each layer with weights (empty: for none) whether its weights are
+  /// independent normals, given by means and variances, and the noise they
+  /// make in the outputs is drawn there, for each example, unit and pixel on
+  /// its own (local reparametrisation, Kingma et al. 2015):
+  ///   y = mean(x) + sqrt(variance(x^2)) eps.
+  /// eps is number `example * units + unit` of Weights::noise.
+  std::vector<bool> activation_noise = {};
 };
 
 /// Forward and backward passes of a sequential network on raw buffers, with one

@@ -1,87 +1,69 @@
 #pragma once
 
-#include <optional>
-#include <string>
-
-#include "radir/kernels/rdp.h"
-#include "radir/math/vmf_sampling.h"
+#include <any>
+#include <type_traits>
+#include <utility>
 
 namespace radir::posterior {
 
-/// The kinds of distribution a weight tensor can have.
-enum class Family {
-  RadialDirectional,  ///< random lengths times random directions
-  Gaussian,           ///< one independent normal per weight
+class Family;
+
+/// How a weight tensor is distributed, before and after seeing data: the
+/// options of one family, whichever it is.
+///
+///   Options options = GaussianOptions{};
+///   options.get<GaussianOptions>().prior_scale = 0.5;
+///
+/// A family's options are a struct F with two functions beside it, which are
+/// found through its namespace: `describe(SettingsVisitor&, F&)` lists its
+/// fields (radir/core/settings.h), `const Family& family_of(const F&)` names
+/// its family (family.h).
+class Options {
+ public:
+  /// The radial-directional family with its default options.
+  Options();
+
+  template <typename F, typename = std::enable_if_t<
+                            !std::is_same_v<std::decay_t<F>, Options>>>
+  // A family's options are options: the conversion is meant.
+  Options(F&& options)  // NOLINT(google-explicit-constructor)
+      : family_(&family_of(options)), value_(std::forward<F>(options)) {}
+
+  const Family& family() const { return *family_; }
+  bool same_family(const Options& other) const {
+    return family_ == other.family_;
+  }
+
+  /// The options of family F. Throws ArgumentError when these are another's.
+  template <typename F>
+  F& get() {
+    F* const options = get_if<F>();
+    if (options == nullptr) report_other_family(family_of(F{}));
+    return *options;
+  }
+  template <typename F>
+  const F& get() const {
+    const F* const options = get_if<F>();
+    if (options == nullptr) report_other_family(family_of(F{}));
+    return *options;
+  }
+
+  /// Null when these are the options of another family.
+  template <typename F>
+  F* get_if() {
+    return std::any_cast<F>(&value_);
+  }
+  template <typename F>
+  const F* get_if() const {
+    return std::any_cast<F>(&value_);
+  }
+
+ private:
+  [[noreturn]] void report_other_family(const Family& wanted) const;
+
+  const Family* family_;
+  std::any value_;
 };
-
-/// What has a length and a direction of its own in a weight tensor.
-enum class Grouping {
-  Row,     ///< the weights of each output unit
-  Column,  ///< the weights of each input unit
-  Double,  ///< both: the weight is the elementwise product of the two
-};
-
-/// The prior of the directions, a von Mises-Fisher law of a given concentration
-/// around ...
-enum class DirectionPrior {
-  LocationAgnostic,  ///< ... the posterior's own mean direction
-  MeanDirection,     ///< ... the direction the network started with
-  Uniform,           ///< nothing: concentration 0
-};
-
-/// How a weight tensor is distributed, before and after seeing data.
-struct Options {
-  Family family = Family::RadialDirectional;
-  Grouping grouping = Grouping::Double;
-
-  /// Scale of the half-t prior of each radius: the smaller, the more groups are
-  /// pruned.
-  double local_scale = 1;
-  /// Its degrees of freedom. 1 is the half-Cauchy; more make the tail lighter,
-  /// so that a radius far above the scale must be worth more: twice as many,
-  /// twice the price of its logarithm.
-  double degrees_of_freedom = 1;
-  /// Those of the columns' radii, where they are not the rows'. A unit's row in
-  /// one layer and its column in the next should have the same: else its scale
-  /// moves to the cheaper side.
-  std::optional<double> column_degrees_of_freedom;
-  /// Scale of the half-Cauchy prior of the factor all radii of a layer share;
-  /// no value: there is no such factor.
-  std::optional<double> global_scale = 1;
-
-  DirectionPrior direction_prior = DirectionPrior::LocationAgnostic;
-  /// The prior's concentration is the one at which the cosine to the mean
-  /// direction peaks at 1 - direction_gap ...
-  double direction_gap = 1e-3;
-  /// ... unless it is given here.
-  std::optional<double> prior_concentration;
-  /// One posterior concentration per group instead of one per layer.
-  bool concentration_per_group = false;
-
-  /// Learn the prior's scales and concentration along with the posterior
-  /// (empirical Bayes).
-  bool learn_prior = false;
-
-  /// Standard deviation of the Gaussian family's prior.
-  double gaussian_prior_scale = 1;
-
-  /// Variance of the weights at the start, times the number of inputs of a
-  /// unit: 2 suits ReLU (He et al. 2015), 1 a linear output.
-  double initial_gain = 2;
-  /// Standard deviation of each radius factor's logarithm at the start, and of
-  /// the Gaussian family's weights relative to their spread.
-  double initial_noise = 0.1;
-
-  math::VmfEstimator estimator = math::VmfEstimator::Implicit;
-};
-
-const char* to_string(Family family);
-const char* to_string(Grouping grouping);
-const char* to_string(DirectionPrior prior);
-
-/// The posterior of a bias: Gaussian, starting at 0 with a spread that is small
-/// beside activations of unit size.
-Options bias_options(double prior_scale);
 
 /// Throws ArgumentError that names the first option that makes no sense.
 void check(const Options& options);

@@ -53,6 +53,7 @@ class CoordinateAscent final : public Method<T> {
   Model model_;
   std::int64_t data_count_;
   std::int64_t inputs_;
+  double weight_prior_scale_ = 1;
   std::int64_t coordinates_;          // of each output: weights, then the bias
   std::vector<double> columns_;       // [coordinate][example]
   std::vector<double> column_norms_;  // squared

@@ -45,7 +45,7 @@ struct ParameterInfo {
   std::int64_t offset = 0;
   std::vector<std::int64_t> shape;
   bool trainable = true;
-  bool radius_location = false;  ///< see posterior::ParameterBlock
+  bool is_scale = false;  ///< see posterior::ParameterBlock
 
   std::int64_t size() const;
 };
@@ -91,7 +91,7 @@ class Model {
 
  private:
   void add_parameter(std::string name, std::vector<std::int64_t> shape,
-                     bool trainable = true, bool radius_location = false);
+                     bool trainable = true, bool is_scale = false);
   void add_posterior(const std::string& name, const network::WeightShape& shape,
                      const std::vector<std::int64_t>& tensor_shape,
                      const posterior::Options& options);

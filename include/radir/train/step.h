@@ -62,7 +62,7 @@ struct StepSettings {
   int samples = 1;
   Optimizer optimizer;
   /// Factor on the learning rate of scales such as radii or gates
-  /// (ParameterInfo::radius_location).
+  /// (ParameterInfo::is_scale).
   double scale_rate = 1;
   /// Largest norm of the gradient of all workers; 0: no limit.
   double max_gradient_norm = 0;

@@ -23,7 +23,7 @@ struct CompressSettings {
   std::string network_name;  ///< for reports
   network::NetworkSpec network;
 
-  // The prior (posterior::Options).
+  // The prior (posterior::RadialDirectionalOptions).
   double local_scale = 0.01;
   double global_scale = 1e-3;
   double direction_gap = 0.01;

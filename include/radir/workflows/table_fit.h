@@ -10,7 +10,7 @@
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
 #include "radir/io/model_file.h"
-#include "radir/posterior/options.h"
+#include "radir/posterior/grouping.h"
 #include "radir/train/model.h"
 #include "radir/train/trainer.h"
 #include "radir/workflows/resumable_run.h"
@@ -21,7 +21,8 @@ namespace radir::workflows {
 struct TabularSettings {
   std::vector<std::int64_t> hidden = {50};
   posterior::Grouping grouping = posterior::Grouping::Double;
-  /// Spread of the directions under the prior (posterior::Options).
+  /// See posterior::RadialDirectionalOptions::direction_gap: how far the prior
+  /// lets a direction stray.
   double direction_gap = 3e-3;
   /// Noise of a numeric target; not read for a categorical one.
   train::Likelihood::Kind noise = train::Likelihood::Kind::Gaussian;

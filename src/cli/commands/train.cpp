@@ -19,7 +19,7 @@
 #include "radir/files/json_object.h"
 #include "radir/io/model_file.h"
 #include "radir/io/run_folder.h"
-#include "radir/posterior/options.h"
+#include "radir/posterior/grouping.h"
 #include "radir/train/model.h"
 #include "radir/train/trainer.h"
 #include "radir/workflows/doctor.h"

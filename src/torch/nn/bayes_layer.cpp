@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "radir/core/error.h"
-#include "radir/posterior/options.h"
+#include "radir/posterior/gaussian.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/torch/nn/bayes_conv2d.h"
 #include "radir/torch/nn/bayes_linear.h"
 #include "torch/nn/checks.h"
@@ -27,6 +28,33 @@ torch::Tensor whole_number(std::int64_t value) {
 }
 
 }  // namespace
+
+posterior::Options as_family(const posterior::Options& options, Family family) {
+  using posterior::GaussianOptions;
+  using posterior::RadialDirectionalOptions;
+  const auto* radial = options.get_if<RadialDirectionalOptions>();
+  const auto* gaussian = options.get_if<GaussianOptions>();
+  if (family == Family::Gaussian) {
+    GaussianOptions result;
+    if (gaussian != nullptr) result = *gaussian;
+    if (radial != nullptr) {
+      result.prior_scale = radial->gaussian_prior_scale;
+      result.learn_prior = radial->learn_prior;
+      result.initial_gain = radial->initial_gain;
+      result.initial_noise = radial->initial_noise;
+    }
+    return result;
+  }
+  RadialDirectionalOptions result;
+  if (radial != nullptr) result = *radial;
+  if (gaussian != nullptr) {
+    result.gaussian_prior_scale = gaussian->prior_scale;
+    result.learn_prior = gaussian->learn_prior;
+    result.initial_gain = gaussian->initial_gain;
+    result.initial_noise = gaussian->initial_noise;
+  }
+  return result;
+}
 
 const char* to_string(Mode mode) {
   switch (mode) {

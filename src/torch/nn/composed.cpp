@@ -5,8 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "radir/core/error.h"
 #include "radir/math/vmf.h"
 #include "radir/math/vmf_sampling.h"
+#include "radir/posterior/family.h"
+#include "radir/posterior/grouping.h"
 #include "radir/torch/distributions/distribution.h"
 #include "radir/torch/distributions/gamma.h"
 #include "radir/torch/distributions/inverse_gamma.h"
@@ -82,7 +85,19 @@ torch::Tensor draw_one_minus_cosine(std::int64_t dimension,
 ComposedPosterior::ComposedPosterior(const network::WeightShape& shape,
                                      const posterior::Options& options,
                                      NamedTensors parameters)
-    : shape_(shape), options_(options), parameters_(std::move(parameters)) {}
+    : shape_(shape), parameters_(std::move(parameters)) {
+  using posterior::GaussianOptions;
+  using posterior::RadialDirectionalOptions;
+  if (const auto* gaussian = options.get_if<GaussianOptions>()) {
+    gaussian_ = *gaussian;
+    return;
+  }
+  const auto* radial = options.get_if<RadialDirectionalOptions>();
+  RADIR_CHECK(radial != nullptr, UnsupportedError,
+              "composed posterior: the family ", options.family().name(),
+              " is not written in tensor operations");
+  options_ = *radial;
+}
 
 bool ComposedPosterior::has(Side side) const {
   return options_.grouping !=
@@ -135,7 +150,7 @@ ComposedSideNoise ComposedPosterior::draw_side_noise(Side side) const {
 
 ComposedNoise ComposedPosterior::draw_noise() const {
   ComposedNoise noise;
-  if (options_.family == posterior::Family::Gaussian) {
+  if (gaussian_) {
     const torch::NoGradGuard no_grad;
     noise.normals = torch::randn_like(parameters_.at("loc"));
     return noise;
@@ -195,7 +210,7 @@ torch::Tensor ComposedPosterior::sample_side(
 }
 
 torch::Tensor ComposedPosterior::sample(const ComposedNoise& noise) const {
-  if (options_.family == posterior::Family::Gaussian) {
+  if (gaussian_) {
     const torch::Tensor scale = parameters_.at("log_scale").exp();
     return (parameters_.at("loc") + scale * noise.normals).reshape(-1);
   }
@@ -272,10 +287,9 @@ torch::Tensor ComposedPosterior::gaussian_kl() const {
   using distributions::Normal;
   const torch::Tensor& loc = parameters_.at("loc");
   const torch::Tensor prior_scale =
-      options_.learn_prior
+      gaussian_->learn_prior
           ? parameters_.at("prior_log_scale").exp()
-          : torch::full({1}, options_.gaussian_prior_scale, loc.options())
-                .detach();
+          : torch::full({1}, gaussian_->prior_scale, loc.options()).detach();
   return kl_divergence(
              Normal(loc, parameters_.at("log_scale").exp(), Validate::Off),
              Normal(torch::zeros_like(prior_scale), prior_scale, Validate::Off))
@@ -283,7 +297,7 @@ torch::Tensor ComposedPosterior::gaussian_kl() const {
 }
 
 torch::Tensor ComposedPosterior::kl() const {
-  if (options_.family == posterior::Family::Gaussian) return gaussian_kl();
+  if (gaussian_) return gaussian_kl();
   if (!has(Side::Column)) return side_kl(Side::Row);
   if (!has(Side::Row)) return side_kl(Side::Column);
   return side_kl(Side::Row) + side_kl(Side::Column);

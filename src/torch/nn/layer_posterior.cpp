@@ -9,7 +9,10 @@
 #include "radir/kernels/philox.h"
 #include "radir/math/vmf_sampling.h"
 #include "radir/network/weight_shape.h"
+#include "radir/posterior/family.h"
+#include "radir/posterior/family_posterior.h"
 #include "radir/posterior/options.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/train/compiled_step.h"
 
 namespace radir::nn::detail {
@@ -67,9 +70,12 @@ LayerPosterior::LayerPosterior(std::string title,
       shape_(shape),
       weight_sizes_(std::move(weight_sizes)),
       settings_(settings),
-      bias_options_(posterior::bias_options(settings.bias_prior_scale)) {
+      bias_options_(settings.weight.family().bias_options(
+          settings.weight, settings.bias_prior_scale)) {
+  const auto* radial =
+      settings.weight.get_if<posterior::RadialDirectionalOptions>();
   RADIR_CHECK(
-      settings.weight.estimator == math::VmfEstimator::Implicit,
+      radial == nullptr || radial->estimator == math::VmfEstimator::Implicit,
       UnsupportedError, title_, ": the rejection estimator needs the loss in ",
       "its backward pass, which a layer of a larger network does not see; use ",
       "the implicit one, or train::CompiledStep");
@@ -93,9 +99,10 @@ void LayerPosterior::add_blocks(
     const std::vector<posterior::ParameterBlock>& blocks,
     const posterior::Options& options, const std::vector<std::int64_t>& sizes) {
   // The KL does not see a mean direction unless the prior has one of its own.
+  const auto* radial = options.get_if<posterior::RadialDirectionalOptions>();
   const bool directions_in_kl =
-      options.family == posterior::Family::Gaussian ||
-      options.direction_prior == posterior::DirectionPrior::MeanDirection;
+      radial == nullptr ||
+      radial->direction_prior == posterior::DirectionPrior::MeanDirection;
   for (const posterior::ParameterBlock& block : blocks) {
     blocks_.push_back(
         {prefix + block.name,

@@ -12,6 +12,7 @@
 #include "radir/kernels/philox.h"
 #include "radir/kernels/rdp.h"
 #include "radir/network/weight_shape.h"
+#include "radir/posterior/family_posterior.h"
 #include "radir/posterior/options.h"
 #include "radir/posterior/weight_posterior.h"
 #include "radir/torch/nn/bayes_layer.h"

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "radir/posterior/gaussian.h"
 #include "radir/posterior/options.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/torch/nn/bayes_conv2d.h"
 #include "radir/torch/nn/bayes_linear.h"
 
@@ -37,27 +39,26 @@ inline std::vector<std::pair<std::string, posterior::Options>> families() {
   std::vector<std::pair<std::string, posterior::Options>> result;
   for (const Grouping grouping :
        {Grouping::Row, Grouping::Column, Grouping::Double}) {
-    posterior::Options options;
+    posterior::RadialDirectionalOptions options;
     options.grouping = grouping;
     options.direction_gap = 0.1;
     result.emplace_back(to_string(grouping), options);
   }
-  posterior::Options own;
+  posterior::RadialDirectionalOptions own;
   own.concentration_per_group = true;
   own.global_scale.reset();
   own.direction_gap = 0.2;
   own.direction_prior = DirectionPrior::MeanDirection;
   result.emplace_back("double, own concentrations, mean directions", own);
-  posterior::Options uniform;
+  posterior::RadialDirectionalOptions uniform;
   uniform.direction_prior = DirectionPrior::Uniform;
   uniform.direction_gap = 0.2;
   result.emplace_back("double, uniform", uniform);
-  posterior::Options learnt;
+  posterior::RadialDirectionalOptions learnt;
   learnt.learn_prior = true;
   learnt.direction_gap = 0.3;
   result.emplace_back("double, learnt prior", learnt);
-  posterior::Options gaussian;
-  gaussian.family = Family::Gaussian;
+  posterior::GaussianOptions gaussian;
   gaussian.learn_prior = true;
   result.emplace_back("gaussian", gaussian);
   return result;

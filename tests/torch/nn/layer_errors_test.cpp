@@ -4,7 +4,8 @@
 #include <limits>
 
 #include "radir/core/error.h"
-#include "radir/posterior/options.h"
+#include "radir/posterior/gaussian.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/torch/nn/bayes_conv2d.h"
 #include "radir/torch/nn/bayes_linear.h"
 #include "support/expect_error.h"
@@ -44,16 +45,26 @@ TEST(BayesLayerErrors, ImpossibleShapesNameTheLayer) {
 TEST(BayesLayerErrors, OptionsThatMakeNoSenseNameTheLayer) {
   expect_error<ArgumentError>(
       [] { BayesLinear(BayesLinearOptions(5, 3).local_scale(-1)); },
-      "BayesLinear(5, 3): posterior options: local_scale must be finite and > "
+      "BayesLinear(5, 3): radial-directional posterior: local_scale must be > "
       "0, but is -1");
   expect_error<ArgumentError>(
       [] { BayesLinear(BayesLinearOptions(5, 3).bias_prior_scale(0)); },
-      "BayesLinear(5, 3): posterior options: gaussian_prior_scale");
-  posterior::Options options;
+      "BayesLinear(5, 3): gaussian posterior: prior_scale");
+  posterior::RadialDirectionalOptions options;
   options.estimator = math::VmfEstimator::Rejection;
   expect_error<UnsupportedError>(
       [&] { BayesLinear(BayesLinearOptions(5, 3).weight(options)); },
       "BayesLinear(5, 3): the rejection estimator needs the loss");
+}
+
+TEST(BayesLayerErrors, OptionsOfAnotherFamilyAreRefused) {
+  auto options =
+      BayesLinearOptions(5, 3).initial_gain(1.5).family(Family::Gaussian);
+  EXPECT_EQ(
+      options.settings().weight.get<posterior::GaussianOptions>().initial_gain,
+      1.5);
+  expect_error<ArgumentError>([&] { options.grouping(Grouping::Row); },
+                              "options of the family gaussian");
 }
 
 TEST(BayesLayerErrors, InputsOfTheWrongSizeNameTheLayerAndTheSize) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "radir/core/error.h"
+#include "radir/posterior/radial_directional.h"
 #include "support/expect_error.h"
 #include "torch/nn/layer_cases.h"
 
@@ -85,7 +86,10 @@ TEST(BayesLayer, PrintsItsPosteriorAndAnyFallback) {
       printed(*output).find("asked for double, but columns have length 1"),
       std::string::npos)
       << printed(*output);
-  EXPECT_EQ(output->weight_options().grouping, Grouping::Row);
+  EXPECT_EQ(output->weight_options()
+                .get<posterior::RadialDirectionalOptions>()
+                .grouping,
+            Grouping::Row);
   BayesConv2d convolution(BayesConv2dOptions(3, 8, 5).bias(false));
   convolution->set_mode(Mode::Frozen);
   EXPECT_NE(printed(*convolution).find("BayesConv2d(3, 8, kernel_size=[5, 5]"),

@@ -8,7 +8,9 @@
 #include "radir/kernels/rdp.h"
 #include "radir/network/spec.h"
 #include "radir/network/weight_shape.h"
+#include "radir/posterior/gaussian.h"
 #include "radir/posterior/options.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/posterior/weight_posterior.h"
 #include "radir/torch/nn/composed.h"
 #include "radir/torch/nn/elbo.h"
@@ -82,16 +84,17 @@ ComposedSideNoise kernel_side_noise(const kernels::RdpLayout& layout, bool rows,
 }
 
 ComposedNoise kernel_noise(const network::WeightShape& shape,
-                           const posterior::Options& options,
+                           const posterior::Options& all_options,
                            const NamedTensors& parameters,
                            const RandomStream& stream) {
   ComposedNoise noise;
-  if (options.family == Family::Gaussian) {
+  if (all_options.get_if<posterior::GaussianOptions>() != nullptr) {
     noise.normals = tensor_of(random_numbers<double>(Law::Normal, stream, 0, 0,
                                                      shape.size()))
                         .reshape_as(parameters.at("loc"));
     return noise;
   }
+  const auto& options = all_options.get<posterior::RadialDirectionalOptions>();
   const kernels::RdpSideLayout side{!options.concentration_per_group,
                                     options.global_scale.has_value()};
   kernels::RdpLayout layout{shape, {}, {}};

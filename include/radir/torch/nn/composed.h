@@ -8,7 +8,9 @@
 #include <string>
 
 #include "radir/network/weight_shape.h"
+#include "radir/posterior/gaussian.h"
 #include "radir/posterior/options.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/torch/nn/bayes_layer.h"
 
 // The posterior of a weight composed from tensor operations, one line per
@@ -42,7 +44,8 @@ struct ComposedNoise {
 /// else owns and through which gradients flow.
 class ComposedPosterior {
  public:
-  /// `options` as they are after any fallback.
+  /// `options` as they are after any fallback. Throws UnsupportedError for
+  /// families other than the radial-directional and the Gaussian one.
   ComposedPosterior(const network::WeightShape& shape,
                     const posterior::Options& options, NamedTensors parameters);
 
@@ -80,7 +83,8 @@ class ComposedPosterior {
   torch::Tensor gaussian_kl() const;
 
   network::WeightShape shape_;
-  posterior::Options options_;
+  posterior::RadialDirectionalOptions options_;
+  std::optional<posterior::GaussianOptions> gaussian_;  // in its place
   NamedTensors parameters_;
 };
 

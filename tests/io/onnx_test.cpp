@@ -73,6 +73,18 @@ TEST_F(Onnx, WhatIsWrittenComputesTheSame) {
   }
 }
 
+TEST_F(Onnx, FilesOfEarlierVersionsAreRead) {
+  const std::string files = RADIR_TEST_DATA "/compat/0.1/";
+  const auto table = read_onnx(files + "train-finished.onnx");
+  ASSERT_EQ(table.layers.size(), 2u);
+  EXPECT_EQ(table.layers[0].weight.size(), 7u * 8);
+  const auto images = read_onnx(files + "compress-finished/network.onnx");
+  ASSERT_EQ(images.layers.size(), 4u);
+  EXPECT_EQ(images.layers[0].weight.size(), 2u * 5 * 5);
+  EXPECT_EQ(images.layers[2].weight.size(), 40u * 6);
+  EXPECT_EQ(outputs(images).size(), 5u * 10);
+}
+
 TEST_F(Onnx, FilesPassTheChecksOfOnnx) {
   for (const NamedNetwork& named : small_networks()) {
     OnnxOptions options;

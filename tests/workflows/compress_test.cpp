@@ -171,7 +171,7 @@ TEST(Compress, SettingsSurviveJson) {
             to_json(settings));
   testing::expect_error<IoError>(
       [] { compress_settings_from_json("{\"network\": 3}"); },
-      "settings: \"network\" must be a text, but is 3");
+      "settings: \"network\" must be a string, but is 3");
   std::string text = to_json(settings);
   text.replace(text.find("12345"), 5, "1e300");
   testing::expect_error<IoError>(

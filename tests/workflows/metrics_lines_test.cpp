@@ -71,7 +71,7 @@ TEST(MetricsLines, AreReadStrictly) {
   expect_refused(with("epoch", "9223372036854775807"), "from 1 to");
   expect_refused(with("network", "-1"), "from 1 to 1000, but is -1");
   expect_refused(with("nll", "null"), "\"nll\" must be a number, but is null");
-  expect_refused(with("nll", "1e999"), "holds a number too large");
+  expect_refused(with("nll", "1e999"), "contains a number that is too large");
   expect_refused(with("kl", "1,\"kl\":2"), "has the key \"kl\" twice");
   expect_refused(with("kl", "1,\"colour\":2"), "\"colour\" is unknown");
   expect_refused(std::string(5000, '['), "5000 bytes, but the limit is 4096");

@@ -98,7 +98,7 @@ TEST_F(CompressCommand, LeavesARunThatOtherCommandsTake) {
   const ProgramResult reported =
       run_program("report '" + run_ + "' --out '" + page + "'");
   ASSERT_EQ(reported.exit_code, 0) << reported.err;
-  EXPECT_NE(reported.err.find("loss of each epoch is not kept"),
+  EXPECT_NE(reported.err.find("does not keep the loss of each epoch"),
             std::string::npos);
   EXPECT_EQ(testing::read_bytes(page),
             testing::read_bytes(run_ + "/report.html"));
@@ -178,7 +178,7 @@ TEST_F(CompressCommand, ExplainsDamageToARun) {
   EXPECT_EQ(result.exit_code, 4) << result.err;
   EXPECT_TRUE(contains(result.err,
                        "config.json.command: settings: \"network\" must be a "
-                       "text, but is 3"))
+                       "string, but is 3"))
       << result.err;
 }
 

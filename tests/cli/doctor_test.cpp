@@ -28,7 +28,7 @@ TEST(DoctorCommand, AProblemComesWithItsFix) {
   const std::string option = "--data-dir " + folder.path();
   const ProgramResult result = run_program("doctor " + option);
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_TRUE(contains(result.out, "uci/yacht/data.txt: it holds 6 bytes"))
+  EXPECT_TRUE(contains(result.out, "uci/yacht/data.txt: it has 6 bytes"))
       << result.out;
   EXPECT_TRUE(contains(result.out, "-> radir data fetch yacht " + option));
   EXPECT_TRUE(contains(result.err, "found; each is listed with its fix"));

@@ -306,7 +306,7 @@ TEST(TabularSource, ChunksMakeUpTheTable) {
   const data::TableEncoder encoder = data::TableEncoder::fit(head, "y");
   std::int64_t rows = 0;
   int chunks = 0;
-  const auto extra = for_each_chunk(
+  const auto extra = data::for_each_chunk(
       path, 0, encoder, false,
       [&](const data::Table& chunk, std::int64_t first) {
         EXPECT_EQ(first, rows);

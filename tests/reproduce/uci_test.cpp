@@ -8,6 +8,7 @@
 #include "radir/core/error.h"
 #include "radir/data/uci.h"
 #include "radir/io/run_folder.h"
+#include "radir/workflows/resumable_run.h"
 #include "support/expect_error.h"
 #include "support/small_uci_set.h"
 #include "support/stops.h"

@@ -269,7 +269,8 @@ class Faces {
 
   static train::ModelSpec spec(Kind kind, bool convolution) {
     train::ModelSpec spec;
-    spec.weights[0].direction_gap = 0.1;
+    spec.weights[0].get<posterior::RadialDirectionalOptions>().direction_gap =
+        0.1;
     spec.likelihood.kind = kind;
     spec.network.input = {2, 3, 4};
     if (convolution) {

@@ -110,9 +110,7 @@ int main() {
   // The prediction: a mixture over draws of the weights.
   net->eval();
   const torch::NoGradGuard no_grad;
-  const torch::Tensor outputs = nn::sample_forward(
-      *net, test.images, 20,
-      [&](const torch::Tensor& x) { return net->forward(x); });
+  const torch::Tensor outputs = nn::sample_forward(net, test.images, 20);
   const double test_nll = -likelihood.predictive_log_prob(outputs, test.labels)
                                .mean()
                                .item<double>();

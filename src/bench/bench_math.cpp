@@ -129,7 +129,7 @@ std::vector<Contestant<T>> contestants(const Inputs<T>& inputs) {
   std::vector<Contestant<T>> result;
   result.emplace_back("array", inputs, all,
                       [nu](const T* kappa, std::size_t count, T* ratio) {
-                        kernels::bessel_ratio(
+                        kernels::dispatched_bessel_ratio(
                             nu, kappa, static_cast<std::int64_t>(count), ratio);
                       });
   result.emplace_back("scalar", inputs, all,
@@ -140,7 +140,7 @@ std::vector<Contestant<T>> contestants(const Inputs<T>& inputs) {
                       });
   result.emplace_back("bounds", inputs, all,
                       [nu](const T* kappa, std::size_t count, T* ratio) {
-                        kernels::article::ratio_average_theorem5(
+                        kernels::article::dispatched_ratio_average_theorem5(
                             nu, kappa, static_cast<std::int64_t>(count), ratio);
                       });
   return result;

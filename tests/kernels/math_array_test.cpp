@@ -67,13 +67,15 @@ TYPED_TEST(MathArrayTest, PublicFunctionsPassTheirOrderOn) {
   const auto count = static_cast<std::int64_t>(kappa.size());
   std::vector<T> ratio(3), log_i(3), mean(3), variance(3), log_c(3), kl(3),
       average(3);
-  bessel_ratio(T(5), kappa.data(), count, ratio.data());
-  log_bessel_i(T(5), kappa.data(), count, log_i.data());
-  vmf_mean_cosine(T(10), kappa.data(), count, mean.data());
-  vmf_cosine_variance(T(10), kappa.data(), count, variance.data());
-  vmf_log_normalizer(T(10), kappa.data(), count, log_c.data());
-  vmf_kl(T(10), kappa.data(), prior.data(), cosine.data(), count, kl.data());
-  article::ratio_average_theorem5(T(5), kappa.data(), count, average.data());
+  dispatched_bessel_ratio(T(5), kappa.data(), count, ratio.data());
+  dispatched_log_bessel_i(T(5), kappa.data(), count, log_i.data());
+  dispatched_vmf_mean_cosine(T(10), kappa.data(), count, mean.data());
+  dispatched_vmf_cosine_variance(T(10), kappa.data(), count, variance.data());
+  dispatched_vmf_log_normalizer(T(10), kappa.data(), count, log_c.data());
+  dispatched_vmf_kl(T(10), kappa.data(), prior.data(), cosine.data(), count,
+                    kl.data());
+  article::dispatched_ratio_average_theorem5(T(5), kappa.data(), count,
+                                             average.data());
   WorstError<T> worst("public array functions", 32);
   for (std::size_t i = 0; i < kappa.size(); ++i) {
     const double k = static_cast<double>(kappa[i]);
@@ -113,7 +115,8 @@ TYPED_TEST(MathArrayTest, DivergencesOfAMillionPairsAreFiniteAndNotNegative) {
       if (i % 11 == 0) kappa_q[i] = 0;
       cosine[i] = i % 2 == 0 ? T(1) : static_cast<T>(2 * uniform() - 1);
     }
-    vmf_kl(m, kappa_q.data(), kappa_p.data(), cosine.data(), count, kl.data());
+    dispatched_vmf_kl(m, kappa_q.data(), kappa_p.data(), cosine.data(), count,
+                      kl.data());
     for (std::size_t i = 0; i < kl.size(); ++i) {
       ASSERT_TRUE(kl[i] >= 0 && std::isfinite(kl[i]))
           << "m=" << m << " kappa_q=" << kappa_q[i] << " kappa_p=" << kappa_p[i]
@@ -127,31 +130,35 @@ TYPED_TEST(MathArrayTest, ErrorsNameTheElement) {
   std::vector<T> good(100, T(1)), bad(100, T(1)), out(100);
   bad[71] = T(-0.25);
   expect_error<DomainError>(
-      [&] { bessel_ratio(T(1), bad.data(), 100, out.data()); },
+      [&] { dispatched_bessel_ratio(T(1), bad.data(), 100, out.data()); },
       "bessel_ratio: every element of z must be in [0");
   expect_error<DomainError>(
-      [&] { bessel_ratio(T(0.25), good.data(), 100, out.data()); },
+      [&] { dispatched_bessel_ratio(T(0.25), good.data(), 100, out.data()); },
       "every element of nu must be in [0.5");
   expect_error<DomainError>(
-      [&] { log_bessel_i(T(1), bad.data(), 100, out.data()); },
+      [&] { dispatched_log_bessel_i(T(1), bad.data(), 100, out.data()); },
       "but z[71] is -0.25");
   expect_error<DomainError>(
-      [&] { vmf_mean_cosine(T(3), bad.data(), 100, out.data()); },
+      [&] { dispatched_vmf_mean_cosine(T(3), bad.data(), 100, out.data()); },
       "vmf_mean_cosine: every element of kappa");
   expect_error<DomainError>(
-      [&] { vmf_cosine_variance(T(3), bad.data(), 100, out.data()); },
+      [&] {
+        dispatched_vmf_cosine_variance(T(3), bad.data(), 100, out.data());
+      },
       "but kappa[71] is -0.25");
   expect_error<DomainError>(
-      [&] { vmf_log_normalizer(T(3), bad.data(), 100, out.data()); },
+      [&] { dispatched_vmf_log_normalizer(T(3), bad.data(), 100, out.data()); },
       "but kappa[71] is -0.25");
   expect_error<DomainError>(
       [&] {
-        vmf_kl(T(3), good.data(), bad.data(), good.data(), 100, out.data());
+        dispatched_vmf_kl(T(3), good.data(), bad.data(), good.data(), 100,
+                          out.data());
       },
       "kappa_p[71] is -0.25");
   expect_error<DomainError>(
       [&] {
-        article::ratio_average_theorem5(T(1), bad.data(), 100, out.data());
+        article::dispatched_ratio_average_theorem5(T(1), bad.data(), 100,
+                                                   out.data());
       },
       "ratio_average_theorem5: every element of z");
 }

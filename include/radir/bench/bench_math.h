@@ -35,12 +35,12 @@ struct BenchMathResult {
 
 /// Time and accuracy of the Bessel ratio for concentrations spread evenly in
 /// the logarithm from 0.03 m to 10 m, one thread, the methods taking turns:
-/// "array" (kernels::bessel_ratio), "scalar" (math::bessel_ratio), "bounds"
-/// (kernels::article::ratio_average_theorem5), each in both precisions, and in
-/// double the quotient of two boost::math::cyl_bessel_i: "boost" as it comes
-/// (it computes in long double) and "boost_double" told to stay in double, on
-/// as many of the values as their slowness allows; these two only where Boost
-/// was there when this was built. Errors are measured against
+/// "array" (kernels::dispatched_bessel_ratio), "scalar" (math::bessel_ratio),
+/// "bounds" (kernels::article::dispatched_ratio_average_theorem5), each in both
+/// precisions, and in double the quotient of two boost::math::cyl_bessel_i:
+/// "boost" as it comes (it computes in long double) and "boost_double" told to
+/// stay in double, on as many of the values as their slowness allows; these two
+/// only where Boost was there when this was built. Errors are measured against
 /// a continued fraction in long double. Throws ArgumentError for options that
 /// are not positive or a dimension below 2.
 BenchMathResult bench_math(const BenchMathOptions& options = {});

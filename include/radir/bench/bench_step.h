@@ -26,7 +26,7 @@ struct BenchStepRow {
   std::int64_t batch = 0;
   /// "deterministic": a plain network of libtorch's layers and its Adam;
   /// "composed": the Bayesian one from tensor operations; "autograd": from our
-  /// layers, with libtorch's Adam; "compiled": with no autograd; "apart", for
+  /// layers and our Adam; "compiled": with no autograd; "apart", for
   /// more than one thread: a compiled step when so many trainings of one
   /// thread each run at once, the most that threads can give on this machine.
   std::string variant;

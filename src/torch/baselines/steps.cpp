@@ -4,14 +4,17 @@
 #include <torch/torch.h>
 
 #include <memory>
-#include <variant>
 
 #include "radir/network/spec.h"
+#include "radir/torch/nn/adam.h"
 #include "radir/torch/nn/bayes_conv2d.h"
 #include "radir/torch/nn/bayes_linear.h"
 #include "radir/torch/nn/composed.h"
+#include "radir/torch/nn/elbo.h"
 #include "radir/torch/nn/likelihood.h"
+#include "radir/torch/nn/network_modules.h"
 #include "radir/train/compiled_step.h"
+#include "radir/train/point_network.h"
 #include "radir/train/step.h"
 
 namespace radir::baselines {
@@ -41,100 +44,12 @@ Examples random_examples(const train::Model& model, std::int64_t batch) {
   return examples;
 }
 
-/// A network of libtorch modules built from a description. `Linear` and
-/// `Conv` choose what stands for the layers with weights.
-template <typename Linear, typename Conv>
-class Chain {
- public:
-  explicit Chain(const network::NetworkSpec& spec) : spec_(spec) {
-    const auto shapes = network::layer_shapes(spec.input, spec.layers);
-    for (std::size_t i = 0; i < spec.layers.size(); ++i) {
-      std::visit(Builder{*this, shapes[i]}, spec.layers[i]);
-    }
-  }
-
-  /// Applies the layers; `linear` and `conv` say how those with weights are
-  /// applied.
-  template <typename ApplyLinear, typename ApplyConv>
-  torch::Tensor forward(torch::Tensor x, ApplyLinear apply_linear,
-                        ApplyConv apply_conv) {
-    Pass<ApplyLinear, ApplyConv> pass{std::move(x), apply_linear, apply_conv,
-                                      linears_.data(), convs_.data()};
-    for (const network::LayerSpec& layer : spec_.layers) {
-      std::visit(pass, layer);
-    }
-    return pass.x;
-  }
-
-  torch::Tensor forward(const torch::Tensor& x) {
-    const auto call = [](auto& layer, const torch::Tensor& input) {
-      return layer->forward(input);
-    };
-    return forward(x, call, call);
-  }
-
-  const std::vector<torch::Tensor>& parameters() const { return parameters_; }
-  std::vector<Linear>& linears() { return linears_; }
-  std::vector<Conv>& convs() { return convs_; }
-
- private:
-  /// Makes the modules of the layers with weights.
-  struct Builder {
-    Chain& chain;
-    const network::Shape& input;
-
-    void operator()(const network::Dense& layer) const {
-      chain.linears_.push_back(Linear(input.size(), layer.outputs));
-      chain.add_parameters(*chain.linears_.back());
-    }
-    void operator()(const network::Conv2d& layer) const {
-      chain.convs_.push_back(
-          Conv(input.channels, layer.outputs, layer.kernel.h));
-      chain.add_parameters(*chain.convs_.back());
-    }
-    void operator()(const network::MaxPool2d&) const {}
-    void operator()(const network::Relu&) const {}
-    void operator()(const network::Flatten&) const {}
-    void operator()(const network::Select&) const {}
-  };
-
-  /// Applies one layer after the other to x.
-  template <typename ApplyLinear, typename ApplyConv>
-  struct Pass {
-    torch::Tensor x;
-    ApplyLinear& apply_linear;
-    ApplyConv& apply_conv;
-    Linear* linear;
-    Conv* conv;
-
-    void operator()(const network::Dense&) { x = apply_linear(*linear++, x); }
-    void operator()(const network::Conv2d&) { x = apply_conv(*conv++, x); }
-    void operator()(const network::MaxPool2d& layer) {
-      x = F::max_pool2d(
-          x, F::MaxPool2dFuncOptions(layer.kernel.h).stride(layer.stride.h));
-    }
-    void operator()(const network::Relu&) { x = torch::relu(x); }
-    void operator()(const network::Flatten&) { x = x.flatten(1); }
-    void operator()(const network::Select& layer) {
-      x = x.flatten(1).index_select(1, torch::tensor(layer.indices));
-    }
-  };
-
-  void add_parameters(const torch::nn::Module& layer) {
-    for (const torch::Tensor& p : layer.parameters()) parameters_.push_back(p);
-  }
-
-  network::NetworkSpec spec_;
-  std::vector<Linear> linears_;
-  std::vector<Conv> convs_;
-  std::vector<torch::Tensor> parameters_;
-};
-
-using PlainChain = Chain<torch::nn::Linear, torch::nn::Conv2d>;
-using BayesChain = Chain<nn::BayesLinear, nn::BayesConv2d>;
-
 bool is_classifier(const train::Model& model) {
   return model.spec().likelihood.kind == train::Likelihood::Kind::Categorical;
+}
+
+std::vector<float> initial_parameters(const train::Model& model) {
+  return train::initial_state<float>(model, /*seed=*/0, kDataCount).parameters;
 }
 
 /// A step that libtorch takes with so many threads of its own.
@@ -148,10 +63,11 @@ Contender torch_contender(const char* name, int threads,
 
 Contender deterministic(const train::Model& model, const Examples& examples,
                         int threads) {
-  auto chain = std::make_shared<PlainChain>(model.spec().network);
+  torch::nn::Sequential chain =
+      nn::to_module(train::point_network(model, initial_parameters(model)));
   auto adam = std::make_shared<torch::optim::Adam>(chain->parameters());
   const bool classes = is_classifier(model);
-  return torch_contender("deterministic", threads, [=] {
+  return torch_contender("deterministic", threads, [=]() mutable {
     adam->zero_grad();
     const torch::Tensor outputs = chain->forward(examples.inputs);
     const torch::Tensor loss = classes
@@ -163,20 +79,13 @@ Contender deterministic(const train::Model& model, const Examples& examples,
 }
 
 /// What the two Bayesian networks of libtorch modules share: layers, the
-/// likelihood and an Adam over the parameters of both.
+/// likelihood and an optimiser over the parameters of both.
+template <typename Optimizer>
 struct BayesNetwork {
   explicit BayesNetwork(const train::Model& model)
-      : chain(model.spec().network),
+      : chain(nn::to_bayes_module(model, initial_parameters(model))),
         classes(is_classifier(model)),
-        adam(parameters()) {}
-
-  std::vector<torch::Tensor> parameters() const {
-    std::vector<torch::Tensor> all = chain.parameters();
-    if (!classes) {
-      for (const auto& p : gaussian->parameters()) all.push_back(p);
-    }
-    return all;
-  }
+        optimizer(parameters()) {}
 
   torch::Tensor nll(const torch::Tensor& outputs,
                     const torch::Tensor& targets) const {
@@ -184,60 +93,74 @@ struct BayesNetwork {
                    : gaussian->nll(outputs, targets);
   }
 
-  void step(const torch::Tensor& nll, torch::Tensor kl) {
-    if (!classes) kl = kl + gaussian->kl();
-    const torch::Tensor loss = nll + kl / static_cast<double>(kDataCount);
-    loss.backward();
-    adam.step();
+  void step(const torch::Tensor& nll, const torch::Tensor& kl) {
+    elbo(nll, kl).loss.backward();
+    optimizer.step();
   }
 
-  BayesChain chain;
+  torch::Tensor kl() const {
+    return classes ? nn::kl(*chain) : nn::kl(*chain) + gaussian->kl();
+  }
+
+  torch::nn::Sequential chain;
   bool classes;
   nn::Categorical categorical;
-  nn::GaussianLikelihood gaussian{nn::GaussianLikelihoodOptions()};
-  torch::optim::Adam adam;
+  nn::GaussianLikelihood gaussian;
+  nn::Elbo elbo{kDataCount};
+  Optimizer optimizer;
+
+ private:
+  std::vector<torch::Tensor> parameters() const {
+    std::vector<torch::Tensor> all = chain->parameters();
+    if (!classes) {
+      for (const auto& p : gaussian->parameters()) all.push_back(p);
+    }
+    return all;
+  }
 };
 
 Contender autograd(const train::Model& model, const Examples& examples,
                    int threads) {
-  auto network = std::make_shared<BayesNetwork>(model);
+  auto network = std::make_shared<BayesNetwork<nn::Adam>>(model);
   return torch_contender("autograd", threads, [=] {
-    network->adam.zero_grad();
-    const torch::Tensor outputs = network->chain.forward(examples.inputs);
-    torch::Tensor kl = torch::zeros({});
-    for (auto& layer : network->chain.linears()) kl = kl + layer->kl();
-    for (auto& layer : network->chain.convs()) kl = kl + layer->kl();
-    network->step(network->nll(outputs, examples.targets), kl);
+    network->optimizer.zero_grad();
+    const torch::Tensor outputs = network->chain->forward(examples.inputs);
+    network->step(network->nll(outputs, examples.targets), network->kl());
   });
 }
 
 Contender composed(const train::Model& model, const Examples& examples,
                    int threads) {
-  auto network = std::make_shared<BayesNetwork>(model);
+  auto network = std::make_shared<BayesNetwork<torch::optim::Adam>>(model);
   return torch_contender("composed", threads, [=] {
-    network->adam.zero_grad();
-    torch::Tensor kl = torch::zeros({});
+    network->optimizer.zero_grad();
+    torch::Tensor kl =
+        network->classes ? torch::zeros({}) : network->gaussian->kl();
     const auto draw = [&](const auto& layer) {
-      const nn::ComposedPosterior weight = nn::composed_weight(*layer);
-      const nn::ComposedPosterior bias = nn::composed_bias(*layer);
+      const nn::ComposedPosterior weight = nn::composed_weight(layer);
+      const nn::ComposedPosterior bias = nn::composed_bias(layer);
       kl = kl + weight.kl() + bias.kl();
       return std::make_pair(weight.sample(weight.draw_noise()),
                             bias.sample(bias.draw_noise()));
     };
-    const torch::Tensor outputs = network->chain.forward(
-        examples.inputs,
-        [&](const nn::BayesLinear& layer, const torch::Tensor& x) {
-          const auto [weight, bias] = draw(layer);
-          return F::linear(x, weight.view({bias.size(0), x.size(1)}), bias);
-        },
-        [&](const nn::BayesConv2d& layer, const torch::Tensor& x) {
-          const auto [weight, bias] = draw(layer);
-          const auto& kernel = *layer->options().kernel_size();
-          return torch::conv2d(
-              x, weight.view({bias.size(0), x.size(1), kernel[0], kernel[1]}),
-              bias);
-        });
-    network->step(network->nll(outputs, examples.targets), kl);
+    torch::Tensor x = examples.inputs;
+    for (torch::nn::AnyModule& module : *network->chain) {
+      if (auto* linear =
+              dynamic_cast<nn::BayesLinearImpl*>(module.ptr().get())) {
+        const auto [weight, bias] = draw(*linear);
+        x = F::linear(x, weight.view({bias.size(0), x.size(1)}), bias);
+      } else if (auto* conv =
+                     dynamic_cast<nn::BayesConv2dImpl*>(module.ptr().get())) {
+        const auto [weight, bias] = draw(*conv);
+        const auto& kernel = *conv->options().kernel_size();
+        x = torch::conv2d(
+            x, weight.view({bias.size(0), x.size(1), kernel[0], kernel[1]}),
+            bias);
+      } else {
+        x = module.forward(x);
+      }
+    }
+    network->step(network->nll(x, examples.targets), kl);
   });
 }
 

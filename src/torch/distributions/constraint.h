@@ -22,6 +22,8 @@ inline constexpr Constraint kPositive{
     "finite and > 0", [](double x) { return x > 0 && x < kInfinity; }};
 inline constexpr Constraint kNonNegative{
     "finite and >= 0", [](double x) { return x >= 0 && x < kInfinity; }};
+inline constexpr Constraint kProbability{
+    "> 0 and < 1", [](double x) { return x > 0 && x < 1; }};
 inline constexpr Constraint kPositiveParameter{
     kPositive.text, kPositive.holds,
     "; if it is a raw parameter, pass it through softplus first"};

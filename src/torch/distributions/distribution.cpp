@@ -55,6 +55,16 @@ torch::Tensor Distribution::sample(Generator& generator,
   return rsample(generator, sample_shape);
 }
 
+torch::Tensor Distribution::cdf(const torch::Tensor&) const {
+  radir::detail::throw_error<UnsupportedError>(
+      family_, ".cdf: there is no closed form; estimate it from draws.");
+}
+
+torch::Tensor Distribution::icdf(const torch::Tensor&) const {
+  radir::detail::throw_error<UnsupportedError>(
+      family_, ".icdf: there is no closed form; estimate it from draws.");
+}
+
 Distribution::Shape Distribution::extended_shape(
     torch::IntArrayRef sample_shape) const {
   for (const std::int64_t size : sample_shape) {
@@ -83,6 +93,17 @@ void Distribution::check_value(const char* where,
   detail::broadcast_shape(where, sizes.slice(0, sizes.size() - event_rank),
                           batch_shape_);
   if (validates()) detail::check_elements(where, "value", value, *support_);
+}
+
+void Distribution::check_probability(const char* where,
+                                     const torch::Tensor& probability) const {
+  detail::check_tensor(where, "probability", probability);
+  detail::check_same_dtype(where, "probability", probability, dtype());
+  detail::broadcast_shape(where, probability.sizes(), batch_shape_);
+  if (validates()) {
+    detail::check_elements(where, "probability", probability,
+                           detail::kProbability);
+  }
 }
 
 void Distribution::pretty_print(std::ostream& stream) const {

@@ -43,7 +43,35 @@ struct ImplicitDraw {
   }
 };
 
+/// Ties a probability to the arguments it was computed from.
+struct GammaProbability {
+  double sign;  ///< -1: of the upper tail
+
+  double operator()(double /*shape*/, double /*x*/, double probability) const {
+    return probability;
+  }
+  std::array<double, 3> gradient(double shape, double x,
+                                 double /*probability*/) const {
+    const double density = std::exp(detail::log_gamma_density(x, shape)) / x;
+    return {-sign * density * math::gamma_sample_derivative(shape, x),
+            sign * density, 0};
+  }
+};
+
 }  // namespace
+
+torch::Tensor detail::standard_gamma_cdf(const torch::Tensor& concentration,
+                                         const torch::Tensor& x, Tail tail) {
+  // libtorch has the values and the derivative by x, not that by the shape.
+  const torch::Tensor shape = concentration.detach().to(torch::kDouble);
+  const torch::Tensor at = x.detach().to(torch::kDouble);
+  const bool lower = tail == Tail::Lower;
+  const torch::Tensor probability = lower
+                                        ? torch::special::gammainc(shape, at)
+                                        : torch::special::gammaincc(shape, at);
+  return elementwise(GammaProbability{lower ? 1.0 : -1.0}, concentration, x,
+                     probability.to(x.scalar_type()));
+}
 
 torch::Tensor detail::standard_gamma(const torch::Tensor& concentration,
                                      const kernels::RandomStream& stream) {
@@ -86,6 +114,12 @@ torch::Tensor Gamma::mean() const { return concentration() / rate(); }
 
 torch::Tensor Gamma::variance() const {
   return concentration() / rate().square();
+}
+
+torch::Tensor Gamma::cdf(const torch::Tensor& value) const {
+  check_value("Gamma.cdf", value);
+  return detail::standard_gamma_cdf(concentration(), rate() * value,
+                                    detail::Tail::Lower);
 }
 
 torch::Tensor Gamma::entropy() const {

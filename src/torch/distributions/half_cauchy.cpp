@@ -56,6 +56,16 @@ torch::Tensor HalfCauchy::mean() const {
 
 torch::Tensor HalfCauchy::variance() const { return mean(); }
 
+torch::Tensor HalfCauchy::cdf(const torch::Tensor& value) const {
+  check_value("HalfCauchy.cdf", value);
+  return (2 / M_PI) * (value / scale()).atan();
+}
+
+torch::Tensor HalfCauchy::icdf(const torch::Tensor& probability) const {
+  check_probability("HalfCauchy.icdf", probability);
+  return scale() * ((M_PI / 2) * probability).tan();
+}
+
 torch::Tensor HalfCauchy::entropy() const {
   return scale().log() + std::log(2 * M_PI);
 }

@@ -85,6 +85,12 @@ torch::Tensor InverseGamma::variance() const {
   return detail::elementwise(InverseGammaVariance{}, concentration(), scale());
 }
 
+torch::Tensor InverseGamma::cdf(const torch::Tensor& value) const {
+  check_value("InverseGamma.cdf", value);
+  return detail::standard_gamma_cdf(concentration(), scale() / value,
+                                    detail::Tail::Upper);
+}
+
 torch::Tensor InverseGamma::entropy() const {
   return detail::elementwise(InverseGammaEntropy{}, concentration(), scale());
 }

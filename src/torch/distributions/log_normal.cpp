@@ -52,6 +52,16 @@ torch::Tensor LogNormal::variance() const {
   return variance_of_log.expm1() * (2 * loc() + variance_of_log).exp();
 }
 
+torch::Tensor LogNormal::cdf(const torch::Tensor& value) const {
+  check_value("LogNormal.cdf", value);
+  return Normal(loc(), scale(), Validate::Off).cdf(value.log());
+}
+
+torch::Tensor LogNormal::icdf(const torch::Tensor& probability) const {
+  check_probability("LogNormal.icdf", probability);
+  return Normal(loc(), scale(), Validate::Off).icdf(probability).exp();
+}
+
 torch::Tensor LogNormal::entropy() const {
   return loc() + scale().log() + (0.5 + kHalfLog2Pi);
 }

@@ -52,6 +52,16 @@ torch::Tensor Normal::mean() const { return over_batch(loc()); }
 
 torch::Tensor Normal::variance() const { return over_batch(scale().square()); }
 
+torch::Tensor Normal::cdf(const torch::Tensor& value) const {
+  check_value("Normal.cdf", value);
+  return 0.5 * torch::erfc((loc() - value) / (std::sqrt(2.0) * scale()));
+}
+
+torch::Tensor Normal::icdf(const torch::Tensor& probability) const {
+  check_probability("Normal.icdf", probability);
+  return loc() + scale() * torch::special::ndtri(probability);
+}
+
 torch::Tensor Normal::entropy() const {
   return over_batch(scale().log() + (0.5 + kHalfLog2Pi));
 }

@@ -23,4 +23,12 @@ inline double log_gamma_density(double y, double shape) {
 torch::Tensor standard_gamma(const torch::Tensor& concentration,
                              const kernels::RandomStream& stream);
 
+/// Which side of a point a probability is of.
+enum class Tail { Lower, Upper };
+
+/// P(Y <= x), or P(Y > x) for the upper tail, of Y ~ Gamma(concentration, 1),
+/// with gradients by both.
+torch::Tensor standard_gamma_cdf(const torch::Tensor& concentration,
+                                 const torch::Tensor& x, Tail tail);
+
 }  // namespace radir::distributions::detail

@@ -94,6 +94,17 @@ torch::Tensor Weibull::variance() const {
          detail::elementwise(RelativeVariance{}, concentration());
 }
 
+torch::Tensor Weibull::cdf(const torch::Tensor& value) const {
+  check_value("Weibull.cdf", value);
+  return -torch::expm1(-(value / scale()).pow(concentration()));
+}
+
+torch::Tensor Weibull::icdf(const torch::Tensor& probability) const {
+  check_probability("Weibull.icdf", probability);
+  return scale() *
+         (-torch::log1p(-probability)).pow(concentration().reciprocal());
+}
+
 torch::Tensor Weibull::entropy() const {
   const torch::Tensor inverse = concentration().reciprocal();
   return kEulerGamma * (1 - inverse) + (scale() * inverse).log() + 1;

@@ -93,6 +93,14 @@ void Adam::update(const Options& options, torch::Tensor& parameter,
   parameter.unsafeGetTensorImpl()->bump_version();
 }
 
+void Adam::zero_grad() {
+  for (auto& group : param_groups_) {
+    for (torch::Tensor& parameter : group.params()) {
+      parameter.mutable_grad().reset();
+    }
+  }
+}
+
 void Adam::save(torch::serialize::OutputArchive& archive) const {
   for (std::size_t i = 0; i < moments_.size(); ++i) {
     const Moments& moments = moments_[i];

@@ -16,7 +16,7 @@ std::string title(const BayesConv2dOptions& options) {
        << options.out_channels() << ", kernel_size=" << options.kernel_size()
        << ", stride=" << options.stride() << ", padding=" << options.padding()
        << ", dilation=" << options.dilation() << ", groups=" << options.groups()
-       << (options.settings().bias ? ")" : ", bias=false)");
+       << (options.bias() ? ")" : ", bias=false)");
   return text.str();
 }
 

@@ -12,6 +12,7 @@
 #include "radir/torch/nn/bayes_conv2d.h"
 #include "radir/torch/nn/bayes_linear.h"
 #include "torch/nn/checks.h"
+#include "torch/nn/kl_sum.h"
 #include "torch/nn/layer_posterior.h"
 
 namespace radir::nn {
@@ -58,6 +59,8 @@ posterior::Options as_family(const posterior::Options& options, Family family) {
 
 const char* to_string(Mode mode) {
   switch (mode) {
+    case Mode::Auto:
+      return "auto";
     case Mode::Mean:
       return "mean";
     case Mode::Median:
@@ -187,6 +190,9 @@ template <typename Derived>
 torch::Tensor BayesLayer<Derived>::forward(const torch::Tensor& input) {
   check_input(input);
   switch (mode_) {
+    case Mode::Auto:
+      if (this->is_training()) break;
+      return apply(input, point(kernels::PointWeight::Mean));
     case Mode::Mean:
       return apply(input, point(kernels::PointWeight::Mean));
     case Mode::Median:
@@ -235,8 +241,13 @@ torch::Tensor BayesLayer<Derived>::sample_forward(const torch::Tensor& input,
 
 template <typename Derived>
 torch::Tensor BayesLayer<Derived>::kl() const {
+  return detail::sum_of({*kl_term()});
+}
+
+template <typename Derived>
+std::optional<KlTerm> BayesLayer<Derived>::kl_term() const {
   detail::check_device(title_, blocks_[0].device());
-  return detail::kl(posterior_, contiguous_blocks());
+  return detail::kl_term(posterior_, contiguous_blocks());
 }
 
 template <typename Derived>

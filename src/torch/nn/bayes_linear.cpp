@@ -12,8 +12,7 @@ namespace {
 std::string title(const BayesLinearOptions& options) {
   std::ostringstream text;
   text << "BayesLinear(" << options.in_features() << ", "
-       << options.out_features()
-       << (options.settings().bias ? ")" : ", bias=false)");
+       << options.out_features() << (options.bias() ? ")" : ", bias=false)");
   return text.str();
 }
 

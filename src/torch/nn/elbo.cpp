@@ -20,12 +20,12 @@ ElboTerms Elbo::operator()(const torch::Tensor& nll, const torch::Tensor& kl,
   RADIR_CHECK(nll.numel() == 1 && kl.numel() == 1, ArgumentError,
               "Elbo: nll and kl must be scalars, but their shapes are ",
               nll.sizes(), " and ", kl.sizes(),
-              "; Likelihood::nll and nn::kl give such");
+              "; nll() of a likelihood and nn::kl give such");
   ElboTerms terms;
   terms.kl_weight = schedule_(progress);
   terms.nll = nll;
   terms.kl = kl / static_cast<double>(data_count_);
-  terms.loss = terms.nll + terms.kl_weight * terms.kl;
+  terms.loss = torch::add(terms.nll, terms.kl, terms.kl_weight);
   RADIR_CHECK(std::isfinite(terms.loss.item<double>()), NumericalError,
               "Elbo: the loss is not finite: nll ", terms.nll.item<double>(),
               ", kl ", terms.kl.item<double>(),

@@ -1,136 +1,181 @@
+#include <torch/csrc/autograd/functions/utils.h>
 #include <torch/torch.h>
 
+#include <utility>
+
 #include "torch/distributions/first_order.h"
+#include "torch/nn/fast_tensors.h"
 #include "torch/nn/layer_posterior.h"
 
 namespace radir::nn::detail {
 namespace {
 
-using Context = torch::autograd::AutogradContext;
+using torch::autograd::Node;
+using torch::autograd::SavedVariable;
 using Variables = torch::autograd::variable_list;
 using Posterior = std::shared_ptr<LayerPosterior>;
+using Tensors = LayerPosterior::Tensors;
 
-/// What a backward pass has to know besides tensors.
-struct NodeState : torch::CustomClassHolder {
-  NodeState(Posterior p, const DrawRequest& r, std::int64_t s)
-      : posterior(std::move(p)), request(r), serial(s) {}
+/// The backward pass of a layer: of a draw of its weight and bias, and of its
+/// KL, whose gradients it adds up in one set of tensors.
+///
+/// A Node instead of a torch::autograd::Function, whose bookkeeping for some
+/// twenty arguments costs more than a small layer itself.
+class LayerNode : public Node {
+ public:
+  static constexpr std::uint32_t kKlInput = 0;
 
-  Posterior posterior;
-  DrawRequest request;
-  std::int64_t serial;
-};
-
-void save_state(Context* ctx, const Posterior& posterior,
-                const DrawRequest& request, std::int64_t serial) {
-  ctx->saved_data["state"] = c10::IValue::make_capsule(
-      c10::make_intrusive<NodeState>(posterior, request, serial));
-}
-
-c10::intrusive_ptr<NodeState> saved_state(Context* ctx) {
-  return c10::static_intrusive_pointer_cast<NodeState>(
-      ctx->saved_data["state"].toCapsule());
-}
-
-/// Zeros for the gradients that a backward pass is asked for and, by
-/// has_gradient(block), can give.
-template <typename HasGradient>
-Variables wanted_gradients(Context* ctx, const NodeState& state,
-                           const Variables& blocks,
-                           const HasGradient& has_gradient) {
-  Variables gradients(blocks.size());
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (ctx->needs_input_grad(i) &&
-        has_gradient(state.posterior->blocks()[i])) {
-      gradients[i] = torch::zeros_like(blocks[i]);
+  LayerNode(Posterior posterior, const Tensors& blocks)
+      : Node(torch::autograd::collect_next_edges(blocks)),
+        posterior_(std::move(posterior)) {
+    const auto options = blocks[0].options().requires_grad(false);
+    add_input_metadata(options, c10::SymIntArrayRef(), false);
+    for (const torch::Tensor& block : blocks) {
+      blocks_.emplace_back(block, /*is_output=*/false);
+      seen_.push_back({block.unsafeGetTensorImpl(), block.data_ptr(),
+                       block._version(), block.requires_grad()});
     }
   }
-  return gradients;
-}
 
-/// The gradients of a node's arguments: `leading` of them are not tensors.
-Variables of_arguments(std::size_t leading, Variables gradients) {
-  gradients.insert(gradients.begin(), leading, torch::Tensor());
-  return gradients;
-}
-
-struct DrawNode : torch::autograd::Function<DrawNode> {
-  static Variables forward(Context* ctx, const Posterior& posterior,
-                           const DrawRequest& request,
-                           torch::TensorList blocks) {
-    LayerWeights weights;
-    const std::int64_t serial = posterior->draw(blocks.vec(), request, weights);
-    Variables outputs = {weights.weight};
-    if (weights.bias.defined()) outputs.push_back(weights.bias);
-    Variables saved = blocks.vec();
-    saved.insert(saved.end(), outputs.begin(), outputs.end());
-    ctx->save_for_backward(std::move(saved));
-    save_state(ctx, posterior, request, serial);
-    return outputs;
+  /// Makes this the node of a draw.
+  void add_draw(const DrawRequest& request, std::int64_t serial,
+                LayerWeights& weights) {
+    request_ = request;
+    serial_ = serial;
+    weights_ = {weights.weight.variable_data(), {}};
+    set_gradient_edge(weights.weight);
+    if (!weights.bias.defined()) return;
+    weights_.bias = weights.bias.variable_data();
+    set_gradient_edge(weights.bias);
   }
 
-  static Variables backward(Context* ctx, Variables output_gradients) {
-    const auto state = saved_state(ctx);
-    const Variables saved = ctx->get_saved_variables();
-    const auto count =
-        static_cast<std::ptrdiff_t>(state->posterior->blocks().size());
-    const Variables blocks(saved.begin(), saved.begin() + count);
-    const Variables outputs(saved.begin() + count, saved.end());
+  /// Whether the parameters are still those this node was made for.
+  bool belongs_to(const Tensors& blocks) const {
+    if (blocks.size() != seen_.size()) return false;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const torch::Tensor& block = blocks[i];
+      const Seen& seen = seen_[i];
+      if (block.unsafeGetTensorImpl() != seen.tensor ||
+          block.data_ptr() != seen.data || block._version() != seen.version ||
+          block.requires_grad() != seen.wants_gradient) {
+        return false;
+      }
+    }
+    return true;
+  }
 
-    const auto weights_of = [](const Variables& tensors) {
-      return LayerWeights{tensors[0].detach().contiguous(),
-                          tensors.size() > 1 ? tensors[1].detach().contiguous()
-                                             : torch::Tensor()};
+  /// The weights alone: the KL's backward pass needs the parameters only, and
+  /// may come later.
+  void release_variables() override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (draw_used_) weights_ = {};
+  }
+
+ private:
+  struct Seen {
+    const void* tensor;
+    const void* data;
+    std::int64_t version;
+    bool wants_gradient;
+  };
+
+  void set_gradient_edge(torch::Tensor& output) {
+    torch::autograd::create_gradient_edge(output, shared_from_this());
+  }
+
+  Variables apply(Variables&& output_gradients) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    output_gradients.resize(3);
+    const torch::Tensor& of_kl = output_gradients[kKlInput];
+    const bool through_draw =
+        output_gradients[1].defined() || output_gradients[2].defined();
+    Variables blocks;
+    for (const SavedVariable& block : blocks_) blocks.push_back(block.unpack());
+    Variables gradients = wanted_gradients(blocks, through_draw);
+    if (through_draw) add_draw_gradients(blocks, output_gradients, gradients);
+    if (of_kl.defined()) {
+      posterior_->kl_backward(blocks, number_in(of_kl), gradients);
+    }
+    Variables sources = std::move(blocks);
+    for (const torch::Tensor& gradient : output_gradients) {
+      if (gradient.defined()) sources.push_back(gradient);
+    }
+    return distributions::detail::first_order_only(std::move(gradients),
+                                                   sources);
+  }
+
+  /// Zeros for the gradients that a backward pass is asked for and can give.
+  Variables wanted_gradients(const Variables& blocks, bool through_draw) const {
+    Variables gradients(blocks.size());
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      if (task_should_compute_output(i) &&
+          (through_draw || posterior_->blocks()[i].in_kl)) {
+        gradients[i] = zero_tensor(blocks[i].sizes(), blocks[i].scalar_type());
+      }
+    }
+    return gradients;
+  }
+
+  void add_draw_gradients(const Variables& blocks,
+                          const Variables& output_gradients,
+                          const Variables& gradients) {
+    TORCH_CHECK(weights_.weight.defined(), torch::autograd::ERR_BACKWARD_TWICE);
+    draw_used_ = true;
+    const auto gradient_by = [](const torch::Tensor& output,
+                                const torch::Tensor& gradient) {
+      if (!output.defined()) return torch::Tensor();
+      if (gradient.defined()) return gradient.detach().contiguous();
+      return zero_tensor(output.sizes(), output.scalar_type());
     };
-    Variables gradients = wanted_gradients(ctx, *state, blocks,
-                                           [](const Block&) { return true; });
-    state->posterior->backward(blocks, state->request, state->serial,
-                               weights_of(outputs),
-                               weights_of(output_gradients), gradients);
-
-    Variables sources = blocks;
-    sources.insert(sources.end(), output_gradients.begin(),
-                   output_gradients.end());
-    return of_arguments(2, distributions::detail::first_order_only(
-                               std::move(gradients), sources));
+    posterior_->backward(blocks, request_, serial_, weights_,
+                         {gradient_by(weights_.weight, output_gradients[1]),
+                          gradient_by(weights_.bias, output_gradients[2])},
+                         gradients);
   }
+
+  Posterior posterior_;
+  std::vector<SavedVariable> blocks_;
+  std::vector<Seen> seen_;
+  DrawRequest request_;
+  std::int64_t serial_ = 0;
+  LayerWeights weights_;
+  bool draw_used_ = false;
 };
 
-struct KlNode : torch::autograd::Function<KlNode> {
-  static torch::Tensor forward(Context* ctx, const Posterior& posterior,
-                               torch::TensorList blocks) {
-    ctx->save_for_backward(blocks.vec());
-    save_state(ctx, posterior, {}, 0);
-    return torch::full({}, posterior->kl(blocks.vec()),
-                       blocks[0].options().requires_grad(false));
-  }
-
-  static Variables backward(Context* ctx, Variables output_gradients) {
-    const auto state = saved_state(ctx);
-    const Variables blocks = ctx->get_saved_variables();
-    Variables gradients = wanted_gradients(
-        ctx, *state, blocks, [](const Block& block) { return block.in_kl; });
-    state->posterior->kl_backward(blocks, output_gradients[0].item<double>(),
-                                  gradients);
-    Variables sources = blocks;
-    sources.push_back(output_gradients[0]);
-    return of_arguments(1, distributions::detail::first_order_only(
-                               std::move(gradients), sources));
-  }
-};
+/// A new node, which the posterior remembers for a KL to share.
+std::shared_ptr<LayerNode> make_node(const Posterior& posterior,
+                                     const Tensors& blocks) {
+  const std::shared_ptr<LayerNode> node(new LayerNode(posterior, blocks),
+                                        torch::autograd::deleteNode);
+  posterior->set_last_node(node);
+  return node;
+}
 
 }  // namespace
 
-LayerWeights draw(const Posterior& posterior,
-                  const LayerPosterior::Tensors& blocks,
+LayerWeights draw(const Posterior& posterior, const Tensors& blocks,
                   const DrawRequest& request) {
-  const Variables outputs =
-      DrawNode::apply(posterior, request, torch::TensorList(blocks));
-  return {outputs[0], outputs.size() > 1 ? outputs[1] : torch::Tensor()};
+  LayerWeights weights;
+  const std::int64_t serial = posterior->draw(blocks, request, weights);
+  if (torch::autograd::compute_requires_grad(blocks)) {
+    make_node(posterior, blocks)->add_draw(request, serial, weights);
+  }
+  return weights;
 }
 
-torch::Tensor kl(const Posterior& posterior,
-                 const LayerPosterior::Tensors& blocks) {
-  return KlNode::apply(posterior, torch::TensorList(blocks));
+KlTerm kl_term(const Posterior& posterior, const Tensors& blocks) {
+  KlTerm term;
+  term.value = posterior->kl(blocks);
+  term.dtype = blocks[0].scalar_type();
+  if (torch::autograd::compute_requires_grad(blocks)) {
+    auto node =
+        std::static_pointer_cast<LayerNode>(posterior->last_node().lock());
+    if (node == nullptr || !node->belongs_to(blocks)) {
+      node = make_node(posterior, blocks);
+    }
+    term.edge = {node, LayerNode::kKlInput};
+  }
+  return term;
 }
 
 }  // namespace radir::nn::detail

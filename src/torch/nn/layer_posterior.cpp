@@ -14,6 +14,7 @@
 #include "radir/posterior/options.h"
 #include "radir/posterior/radial_directional.h"
 #include "radir/train/compiled_step.h"
+#include "torch/nn/fast_tensors.h"
 
 namespace radir::nn::detail {
 namespace {
@@ -166,9 +167,9 @@ LayerWeights LayerPosterior::empty_weights(const Tensors& blocks,
     weight_sizes.insert(weight_sizes.begin(), count);
     bias_sizes.insert(bias_sizes.begin(), count);
   }
-  const torch::TensorOptions options = blocks[0].options().requires_grad(false);
-  LayerWeights weights{torch::empty(weight_sizes, options), {}};
-  if (settings_.bias) weights.bias = torch::empty(bias_sizes, options);
+  const torch::Dtype dtype = blocks[0].scalar_type();
+  LayerWeights weights{empty_tensor(weight_sizes, dtype), {}};
+  if (settings_.bias) weights.bias = empty_tensor(bias_sizes, dtype);
   return weights;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <torch/csrc/autograd/function.h>
 #include <torch/types.h>
 
 #include <cstdint>
@@ -79,6 +80,14 @@ class LayerPosterior {
   WeightMoments weight_moments(const Tensors& blocks);
   LayerWeights point(const Tensors& blocks, kernels::PointWeight kind);
 
+  /// The backward pass recorded last, which a KL of the same parameters shares.
+  const std::weak_ptr<torch::autograd::Node>& last_node() const {
+    return last_node_;
+  }
+  void set_last_node(const std::shared_ptr<torch::autograd::Node>& node) {
+    last_node_ = node;
+  }
+
  private:
   /// The posteriors of one dtype with their work space.
   template <typename T>
@@ -124,15 +133,17 @@ class LayerPosterior {
   std::mutex mutex_;
   std::optional<Workspace<float>> float_space_;
   std::optional<Workspace<double>> double_space_;
+  std::weak_ptr<torch::autograd::Node> last_node_;
 };
 
-/// LayerPosterior::draw as one autograd node.
+/// LayerPosterior::draw with its gradients.
 LayerWeights draw(const std::shared_ptr<LayerPosterior>& posterior,
                   const LayerPosterior::Tensors& blocks,
                   const DrawRequest& request);
 
-/// LayerPosterior::kl as one autograd node: a scalar.
-torch::Tensor kl(const std::shared_ptr<LayerPosterior>& posterior,
-                 const LayerPosterior::Tensors& blocks);
+/// LayerPosterior::kl with its gradients. Where the parameters have not changed
+/// since the last draw, they come with those of the draw, from one node.
+KlTerm kl_term(const std::shared_ptr<LayerPosterior>& posterior,
+               const LayerPosterior::Tensors& blocks);
 
 }  // namespace radir::nn::detail

@@ -6,9 +6,9 @@
 #include <ostream>
 
 #include "radir/core/error.h"
-#include "radir/torch/distributions/gamma.h"
-#include "radir/torch/distributions/kl_divergence.h"
 #include "torch/nn/checks.h"
+#include "torch/nn/gaussian_nodes.h"
+#include "torch/nn/kl_sum.h"
 
 namespace radir::nn {
 namespace {
@@ -141,16 +141,7 @@ torch::Tensor GaussianLikelihoodImpl::nll(const torch::Tensor& outputs,
   const torch::Tensor sampled =
       with_samples(where, outputs, targets.sizes().vec(), targets);
   check_numbers(where, outputs, targets);
-  const double examples =
-      static_cast<double>(sampled.size(0) * sampled.size(1));
-  const double numbers = static_cast<double>(outputs.numel()) / examples;
-  const torch::Tensor squares =
-      (sampled - targets).square().sum().to(torch::kDouble) / examples;
-  const torch::Tensor log_precision =
-      shape().digamma() - log_rate_.to(torch::kDouble);
-  const torch::Tensor precision = shape() / rate();
-  return (0.5 * (numbers * (kLog2Pi - log_precision) + precision * squares))
-      .to(outputs.scalar_type());
+  return detail::gaussian_nll(sampled, targets, {log_shape_, log_rate_});
 }
 
 torch::Tensor GaussianLikelihoodImpl::predictive_log_prob(
@@ -168,14 +159,12 @@ torch::Tensor GaussianLikelihoodImpl::predictive_log_prob(
 }
 
 torch::Tensor GaussianLikelihoodImpl::kl() const {
-  using distributions::Gamma;
-  const auto number = [](double value) {
-    return torch::full({}, value, torch::kDouble);
-  };
-  const Gamma prior(number(options_.prior_shape()),
-                    number(options_.prior_rate()));
-  return distributions::kl_divergence(Gamma(shape(), rate()), prior)
-      .to(log_shape_.scalar_type());
+  return detail::sum_of({*kl_term()});
+}
+
+std::optional<KlTerm> GaussianLikelihoodImpl::kl_term() const {
+  return detail::precision_kl_term(
+      {log_shape_, log_rate_}, options_.prior_shape(), options_.prior_rate());
 }
 
 void GaussianLikelihoodImpl::pretty_print(std::ostream& stream) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "radir/core/error.h"
+#include "torch/nn/kl_sum.h"
 
 namespace radir::nn {
 namespace {
@@ -26,34 +27,51 @@ void for_each(Module& module, const Body& body) {
   }
 }
 
-/// Sets the number of parallel samples of all layers for as long as it lives.
+/// Lets all layers draw so many samples for as long as it lives, those whose
+/// mode is Auto in evaluation too.
 class ParallelSamples {
  public:
   ParallelSamples(torch::nn::Module& module, std::int64_t count) {
     for_each<RandomLayer>(module, [&](RandomLayer& layer) {
-      before_.emplace_back(&layer, layer.parallel_samples());
+      before_.push_back({&layer, layer.mode(), layer.parallel_samples()});
       layer.set_parallel_samples(count);
+      if (layer.mode() == Mode::Auto) layer.set_mode(Mode::Sample);
     });
   }
   ~ParallelSamples() {
-    for (const auto& [layer, count] : before_) {
-      layer->set_parallel_samples(count);
+    for (const Before& before : before_) {
+      before.layer->set_parallel_samples(before.count);
+      if (before.mode == Mode::Auto) before.layer->set_mode(Mode::Auto);
     }
   }
   ParallelSamples(const ParallelSamples&) = delete;
   ParallelSamples& operator=(const ParallelSamples&) = delete;
 
  private:
-  std::vector<std::pair<RandomLayer*, std::int64_t>> before_;
+  struct Before {
+    RandomLayer* layer;
+    Mode mode;
+    std::int64_t count;
+  };
+  std::vector<Before> before_;
 };
 
 }  // namespace
 
 torch::Tensor kl(const torch::nn::Module& module) {
+  std::vector<KlTerm> terms;
   torch::Tensor sum;
+  const auto add = [&](const torch::Tensor& kl) {
+    sum = sum.defined() ? sum + kl : kl;
+  };
   for_each<const Variational>(module, [&](const Variational& part) {
-    sum = sum.defined() ? sum + part.kl() : part.kl();
+    if (auto term = part.kl_term()) {
+      terms.push_back(std::move(*term));
+    } else {
+      add(part.kl());
+    }
   });
+  if (!terms.empty()) add(detail::sum_of(terms));
   RADIR_CHECK(sum.defined(), ArgumentError, "kl: the module ", module.name(),
               " holds no Bayesian layer");
   return sum;

@@ -136,7 +136,9 @@ Case gamma(double concentration, double rate) {
           {number(concentration), number(rate)},
           make_two<Gamma>,
           gamma_probability,
-          positive_axis};
+          positive_axis,
+          /*has_cdf=*/true,
+          /*has_icdf=*/false};
 }
 
 Case inverse_gamma(double concentration, double scale) {
@@ -144,7 +146,9 @@ Case inverse_gamma(double concentration, double scale) {
           {number(concentration), number(scale)},
           make_two<InverseGamma>,
           inverse_gamma_probability,
-          positive_axis};
+          positive_axis,
+          /*has_cdf=*/true,
+          /*has_icdf=*/false};
 }
 
 Case half_cauchy(double scale) {
@@ -174,7 +178,9 @@ Case von_mises_fisher(int64_t m, double concentration) {
                                                 p[1], validate);
       },
       cosine_probability,
-      sphere};
+      sphere,
+      /*has_cdf=*/false,
+      /*has_icdf=*/false};
 }
 
 template <typename Q, typename P>

@@ -40,6 +40,8 @@ struct Case {
       probability;
   /// Integration over the support, for `parameters`.
   std::function<Quadrature(const Tensors&)> quadrature;
+  bool has_cdf = true;
+  bool has_icdf = true;
 
   std::unique_ptr<distributions::Distribution> distribution() const {
     return make(parameters, distributions::Validate::On);

@@ -95,6 +95,16 @@ TEST(Adam, SavedAndLoadedItGoesOn) {
                               "is [7]");
 }
 
+TEST(Adam, ZeroGradDropsTheGradients) {
+  Problem problem;
+  Adam optimizer(problem.parameters, Options(0.1));
+  problem.set_gradients();
+  optimizer.zero_grad();
+  for (const torch::Tensor& parameter : problem.parameters) {
+    EXPECT_FALSE(parameter.grad().defined());
+  }
+}
+
 TEST(Adam, RunsAClosureAndTellsTheGraph) {
   torch::Tensor x = torch::ones({2}).requires_grad_();
   Adam optimizer({x}, Options(0.1));

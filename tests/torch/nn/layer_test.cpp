@@ -78,7 +78,7 @@ TEST(BayesLayer, NamesItsParametersAndBuffers) {
 
 TEST(BayesLayer, PrintsItsPosteriorAndAnyFallback) {
   BayesLinear output(BayesLinearOptions(50, 1).seed(1));
-  EXPECT_NE(printed(*output).find("radir::nn::BayesLinear(50, 1)[mode=sample, "
+  EXPECT_NE(printed(*output).find("radir::nn::BayesLinear(50, 1)[mode=auto, "
                                   "radial-directional, row grouping"),
             std::string::npos)
       << printed(*output);
@@ -159,11 +159,50 @@ TEST(BayesLayer, EachModeUsesTheWeightsItNames) {
   EXPECT_FALSE(torch::equal(layer(input), frozen)) << "frozen anew";
   layer->set_mode(Mode::Sample);
   EXPECT_FALSE(torch::equal(layer(input), frozen));
+}
 
-  layer->set_mode(Mode::Mean);
+TEST(BayesLayer, EvaluatesWithTheMeanUnlessToldOtherwise) {
+  BayesLinear layer(BayesLinearOptions(5, 3).seed(1));
+  const torch::Tensor input = torch::randn({2, 5});
+  const torch::Tensor mean = layer->mean_forward(input);
+  EXPECT_EQ(layer->mode(), Mode::Auto);
+  EXPECT_FALSE(torch::equal(layer(input), mean)) << "training";
   layer->eval();
-  expect_same(layer(input), mean, "eval() leaves the mode alone");
-  EXPECT_EQ(layer->mode(), Mode::Mean);
+  expect_same(layer(input), mean, "evaluation");
+  EXPECT_FALSE(torch::equal(layer->sample_forward(input, 1)[0], mean));
+  layer->train();
+  EXPECT_FALSE(torch::equal(layer(input), mean)) << "training again";
+
+  // A mode that was set holds in both states.
+  layer->set_mode(Mode::Sample);
+  layer->eval();
+  EXPECT_FALSE(torch::equal(layer(input), mean)) << "sample";
+  layer->set_mode(Mode::Mean);
+  layer->train();
+  expect_same(layer(input), mean, "mean");
+  layer->set_mode(Mode::Auto);
+  EXPECT_FALSE(torch::equal(layer(input), mean)) << "auto";
+}
+
+TEST(BayesLayer, OptionsReadAndSetAsLibtorchsDo) {
+  auto options = BayesConv2dOptions(2, 3, 5)
+                     .bias(false)
+                     .seed(7)
+                     .grouping(Grouping::Row)
+                     .global_scale(std::nullopt)
+                     .local_scale(0.5);
+  EXPECT_FALSE(options.bias());
+  EXPECT_EQ(options.seed(), 7u);
+  EXPECT_EQ(options.grouping(), Grouping::Row);
+  EXPECT_FALSE(options.global_scale().has_value());
+  EXPECT_EQ(options.local_scale(), 0.5);
+  EXPECT_EQ(
+      options.weight().get<posterior::RadialDirectionalOptions>().local_scale,
+      0.5);
+  const BayesLinear layer(BayesLinearOptions(4, 2).validate(false));
+  EXPECT_FALSE(layer->options().validate());
+  EXPECT_TRUE(layer->options().bias());
+  EXPECT_EQ(layer->options().bias_prior_scale(), 1);
 }
 
 TEST(BayesLayer, DrawsHaveTheMomentsItClaims) {
@@ -217,6 +256,43 @@ TEST(BayesLayer, GradientsOfSeveralDrawsAddUp) {
       expect_close(got[i], first[i] + second[i] + kl[i], 1e-13, name);
     }
   });
+}
+
+TEST(BayesLayer, LossAndKlHaveBackwardPassesOfTheirOwn) {
+  // Both gradients come from one node, which must not show.
+  const auto gradient = [](bool kl_first) {
+    BayesLinear layer(BayesLinearOptions(5, 3).seed(1));
+    const torch::Tensor loss = scalar_of(layer(torch::ones({2, 5})));
+    const torch::Tensor kl = layer->kl();
+    (kl_first ? kl : loss).backward();
+    (kl_first ? loss : kl).backward();
+    EXPECT_THROW(loss.backward(), c10::Error) << "a second time";
+    return layer->named_parameters()["weight_row_local_loc_a"].grad();
+  };
+  BayesLinear layer(BayesLinearOptions(5, 3).seed(1));
+  const torch::Tensor both =
+      scalar_of(layer(torch::ones({2, 5}))) + layer->kl();
+  both.backward();
+  const torch::Tensor want =
+      layer->named_parameters()["weight_row_local_loc_a"].grad();
+  expect_close(gradient(true), want, 1e-6, "KL first");
+  expect_close(gradient(false), want, 1e-6, "loss first");
+}
+
+TEST(BayesLayer, TheKlFollowsParametersThatChangedSinceTheDraw) {
+  BayesLinear layer(BayesLinearOptions(5, 3).seed(1));
+  BayesLinear twin(BayesLinearOptions(5, 3).seed(1));
+  const torch::Tensor output = layer(torch::ones({2, 5}));
+  testing::perturb(*layer);
+  testing::perturb(*twin);
+  expect_same(layer->kl(), twin->kl(), "value");
+  layer->kl().backward();
+  twin->kl().backward();
+  for (const char* name : {"weight_row_local_loc_a", "bias_loc"}) {
+    expect_same(layer->named_parameters()[name].grad(),
+                twin->named_parameters()[name].grad(), name);
+  }
+  EXPECT_THROW(output.sum().backward(), c10::Error) << "its values are gone";
 }
 
 TEST(BayesLayer, PassesTheGradientOnToItsInput) {

@@ -32,7 +32,7 @@ double at(const torch::Tensor& x, std::int64_t i, std::int64_t j,
 /// The mean over samples and examples, and the mixture of each example, of
 /// log_prob(sample, example), computed number by number.
 template <typename LogProb>
-void expect_likelihood(const Likelihood& likelihood,
+void expect_likelihood(const ObservationModel& likelihood,
                        const torch::Tensor& outputs,
                        const torch::Tensor& targets,
                        const LogProb& expected_log_prob,
@@ -119,6 +119,31 @@ TEST(GaussianLikelihood, ItsGradientsAreFiniteDifferences) {
   }
 }
 
+TEST(GaussianLikelihood, ItsGradientsAreTheSameWhenTheyAreRecorded) {
+  torch::manual_seed(2);
+  GaussianLikelihood likelihood;
+  likelihood->to(torch::kDouble);
+  const torch::Tensor outputs = random({3, 4, 2}).requires_grad_();
+  const torch::Tensor targets = random({4, 2}).requires_grad_();
+  const auto parameters = likelihood->parameters();
+  const std::vector<torch::Tensor> by = {outputs, targets, parameters[0],
+                                         parameters[1]};
+  const auto gradients = [&](bool recorded) {
+    return torch::autograd::grad({0.7 * likelihood->nll(outputs, targets)}, by,
+                                 {}, recorded, recorded);
+  };
+  const auto got = gradients(false), want = gradients(true);
+  for (std::size_t i = 0; i < by.size(); ++i) {
+    EXPECT_TRUE(torch::allclose(got[i], want[i], 1e-12)) << "input " << i;
+  }
+  // d^2 nll / d output^2 is the mean precision per example.
+  want[0].sum().backward();
+  const double precision =
+      (likelihood->shape() / likelihood->rate()).item<double>();
+  EXPECT_NEAR(outputs.grad()[0][0][0].item<double>(), 0.7 * precision / 12,
+              1e-12);
+}
+
 TEST(GaussianLikelihood, LearnsTheNoiseOfItsTargets) {
   torch::manual_seed(3);
   constexpr std::int64_t kCount = 2000;
@@ -196,7 +221,7 @@ TEST(Categorical, IsTheFormulaNumberByNumber) {
   expect_likelihood(Categorical(), outputs, labels, log_prob, log_prob);
 }
 
-TEST(Likelihood, NothingIsBroadcast) {
+TEST(ObservationModel, NothingIsBroadcast) {
   GaussianLikelihood gaussian;
   expect_error<ArgumentError>(
       [&] {
@@ -239,7 +264,7 @@ TEST(Likelihood, NothingIsBroadcast) {
       "outputs must be [batch, classes], but their shape is [4]");
 }
 
-TEST(Likelihood, ImpossibleTargetsAreNamed) {
+TEST(ObservationModel, ImpossibleTargetsAreNamed) {
   torch::Tensor targets = torch::ones({4, 1});
   targets[2] = std::numeric_limits<float>::quiet_NaN();
   expect_error<DomainError>(

@@ -56,6 +56,28 @@ TEST(Variational, TheKlOfAModuleIsTheSumOverItsParts) {
                               "holds no Bayesian layer");
 }
 
+/// A part of a user's own, with nothing but kl().
+struct OwnPartImpl : torch::nn::Module, Variational {
+  OwnPartImpl()
+      : weight(register_parameter("weight", torch::ones({3}, torch::kDouble))) {
+  }
+  torch::Tensor kl() const override { return weight.square().sum(); }
+
+  torch::Tensor weight;
+};
+TORCH_MODULE(OwnPart);
+
+TEST(Variational, TheKlHoldsPartsOfAUsersOwn) {
+  Net net;
+  const double before = kl(*net).item<double>();
+  OwnPart own;
+  net->register_module("own", own);
+  EXPECT_NEAR(kl(*net).item<double>(), before + 3, 1e-6 * before);
+  EXPECT_EQ(kl(*net).scalar_type(), torch::kDouble) << "the wider dtype";
+  kl(*net).backward();
+  EXPECT_EQ(own->weight.grad().sum().item<double>(), 6);
+}
+
 TEST(Variational, SetsTheModeOfAllLayers) {
   Net net;
   set_mode(*net, Mode::Mean);
@@ -75,9 +97,24 @@ TEST(Variational, ManyDrawsOfANetworkAreThoseOfManyCalls) {
   const torch::Tensor batched = sample_forward(*net, x, 3, forward);
   ASSERT_EQ(batched.sizes(), torch::IntArrayRef({3, 2, 3}));
   EXPECT_EQ(net->output->parallel_samples(), 1) << "as before";
+  EXPECT_EQ(net->output->mode(), Mode::Auto) << "as before";
 
-  net->convolution->named_buffers()["draws"].zero_();
-  net->output->named_buffers()["draws"].zero_();
+  const auto rewind = [&] {
+    net->convolution->named_buffers()["draws"].zero_();
+    net->output->named_buffers()["draws"].zero_();
+  };
+  rewind();
+  expect_same(sample_forward(*net, x, 3), batched, "without a function");
+  rewind();
+  expect_same(sample_forward(net, x, 3), batched, "by the holder");
+  rewind();
+  torch::nn::Sequential chain(net);
+  expect_same(sample_forward(chain, x, 3), batched, "a sequential");
+  EXPECT_FALSE(torch::equal(sample_forward(net, x, 1)[0], net->forward(x)))
+      << "one sample is not the mean";
+
+  rewind();
+  set_mode(*net, Mode::Sample);
   const torch::Tensor one_by_one =
       torch::stack({forward(x), forward(x), forward(x)});
   expect_close(batched, one_by_one, 1e-14, "outputs");

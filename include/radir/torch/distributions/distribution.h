@@ -74,6 +74,16 @@ class Distribution {
   /// event_shape(); infinite where the integral diverges.
   virtual torch::Tensor mean() const = 0;
   virtual torch::Tensor variance() const = 0;
+  /// Square root of the variance.
+  torch::Tensor stddev() const { return variance().sqrt(); }
+
+  /// P(X <= value) for a value as log_prob takes it. Throws what log_prob
+  /// throws, and UnsupportedError for a family that has none.
+  virtual torch::Tensor cdf(const torch::Tensor& value) const;
+  /// The value with cdf(value) = probability, for probabilities strictly
+  /// between 0 and 1 whose shape broadcasts against batch_shape(). Throws
+  /// UnsupportedError where there is no closed form.
+  virtual torch::Tensor icdf(const torch::Tensor& probability) const;
 
   /// Differential entropy in nats, of shape batch_shape().
   virtual torch::Tensor entropy() const = 0;
@@ -103,6 +113,9 @@ class Distribution {
   /// What members ask of a point at which the density is evaluated; `where`
   /// opens the message.
   void check_value(const char* where, const torch::Tensor& value) const;
+  /// The same for a probability.
+  void check_probability(const char* where,
+                         const torch::Tensor& probability) const;
 
  private:
   const char* family_;

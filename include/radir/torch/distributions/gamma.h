@@ -20,6 +20,8 @@ class Gamma : public Distribution {
                         torch::IntArrayRef sample_shape = {}) const override;
   torch::Tensor mean() const override;
   torch::Tensor variance() const override;
+  /// By the regularised incomplete gamma function.
+  torch::Tensor cdf(const torch::Tensor& value) const override;
   torch::Tensor entropy() const override;
 
   const torch::Tensor& concentration() const { return parameter(0); }

@@ -16,6 +16,8 @@ class HalfCauchy : public Distribution {
   torch::Tensor mean() const override;
   /// Infinite, as the mean.
   torch::Tensor variance() const override;
+  torch::Tensor cdf(const torch::Tensor& value) const override;
+  torch::Tensor icdf(const torch::Tensor& probability) const override;
   torch::Tensor entropy() const override;
 
   const torch::Tensor& scale() const { return parameter(0); }

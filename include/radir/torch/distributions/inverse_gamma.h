@@ -19,6 +19,8 @@ class InverseGamma : public Distribution {
   torch::Tensor mean() const override;
   /// Infinite for concentration <= 1, and the variance for <= 2.
   torch::Tensor variance() const override;
+  /// By the regularised incomplete gamma function.
+  torch::Tensor cdf(const torch::Tensor& value) const override;
   torch::Tensor entropy() const override;
 
   const torch::Tensor& concentration() const { return parameter(0); }

@@ -15,6 +15,8 @@ class Normal : public Distribution {
                         torch::IntArrayRef sample_shape = {}) const override;
   torch::Tensor mean() const override;
   torch::Tensor variance() const override;
+  torch::Tensor cdf(const torch::Tensor& value) const override;
+  torch::Tensor icdf(const torch::Tensor& probability) const override;
   torch::Tensor entropy() const override;
 
   const torch::Tensor& loc() const { return parameter(0); }

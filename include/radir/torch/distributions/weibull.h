@@ -17,6 +17,8 @@ class Weibull : public Distribution {
                         torch::IntArrayRef sample_shape = {}) const override;
   torch::Tensor mean() const override;
   torch::Tensor variance() const override;
+  torch::Tensor cdf(const torch::Tensor& value) const override;
+  torch::Tensor icdf(const torch::Tensor& probability) const override;
   torch::Tensor entropy() const override;
 
   const torch::Tensor& scale() const { return parameter(0); }

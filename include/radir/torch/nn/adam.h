@@ -29,6 +29,10 @@ class Adam : public torch::optim::Optimizer {
   /// described above, DomainError for options outside their ranges.
   torch::Tensor step(LossClosure closure = nullptr) override;
 
+  /// Drops the gradients, as PyTorch does since version 2, instead of filling
+  /// them with zeros: the next backward pass then makes them without adding.
+  void zero_grad();
+
   /// Number of steps and both moments of every parameter.
   void save(torch::serialize::OutputArchive& archive) const override;
   void load(torch::serialize::InputArchive& archive) override;

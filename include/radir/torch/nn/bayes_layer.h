@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,21 +38,23 @@ struct WeightMoments {
 /// parameters are the module's parameters, `weight_row_direction` and so on to
 /// `bias_log_scale`, and where they lie in the sequence of random numbers.
 ///
-/// Float or double, on the CPU. One autograd node draws weight and bias, one
-/// gives the KL; second derivatives throw UnsupportedError. Buffers: a prior's
-/// fixed mean directions, `seed`, and `draws`, the number of draws made so far,
-/// on which with the parameters every result depends: a copy, or a layer loaded
-/// from a file, goes on as the original would. Calls on one layer must not
-/// overlap.
+/// Float or double, on the CPU. One autograd node serves a draw of weight and
+/// bias and the KL; second derivatives throw UnsupportedError. Buffers: a
+/// prior's fixed mean directions, `seed`, and `draws`, the number of draws made
+/// so far, on which with the parameters every result depends: a copy, or a
+/// layer loaded from a file, goes on as the original would. Calls on one layer
+/// must not overlap.
 template <typename Derived>
 class BayesLayer : public torch::nn::Cloneable<Derived>, public RandomLayer {
  public:
-  /// The layer applied with the weights that mode() says. The output alone: the
-  /// KL is kl()'s.
+  /// The layer applied with the weights that mode() says: by default a fresh
+  /// draw while training and the mean weights after eval(). The output alone:
+  /// the KL is kl()'s.
   ///
-  /// Gradients reach the variational parameters in Mode::Sample and
-  /// Mode::Frozen; in the others the weight is a constant. A frozen draw keeps
-  /// its noise, so its weight follows the parameters as they are trained.
+  /// Gradients reach the variational parameters when the weights are drawn, in
+  /// Mode::Sample and Mode::Frozen; otherwise the weight is a constant. A
+  /// frozen draw keeps its noise, so its weight follows the parameters as they
+  /// are trained.
   ///
   /// Throws ArgumentError for a wrong shape or dtype, UnsupportedError for a
   /// device other than the CPU, DomainError for values that are not finite
@@ -61,13 +64,14 @@ class BayesLayer : public torch::nn::Cloneable<Derived>, public RandomLayer {
   /// The layer applied with E[W], whatever the mode.
   torch::Tensor mean_forward(const torch::Tensor& input);
 
-  /// Outputs under `num_samples` draws, [num_samples, ...]: the next that as
-  /// many calls of forward() in Mode::Sample would make.
+  /// Outputs under `num_samples` draws, [num_samples, ...], whatever the mode:
+  /// the next that as many calls of forward() in Mode::Sample would make.
   torch::Tensor sample_forward(const torch::Tensor& input,
                                std::int64_t num_samples);
 
   /// KL(posterior || prior) of weight and bias, in nats.
   torch::Tensor kl() const override;
+  std::optional<KlTerm> kl_term() const override;
 
   /// E[W] and Var[W] of each weight, without gradients.
   WeightMoments weight_moments() const;
@@ -86,7 +90,7 @@ class BayesLayer : public torch::nn::Cloneable<Derived>, public RandomLayer {
 
   /// Makes the parameters anew, with the starting values of the seed.
   void reset() override;
-  /// `BayesLinear(13, 50, bias=true, mode=sample; radial-directional, ...)`.
+  /// `radir::nn::BayesLinear(13, 50)[mode=auto, radial-directional, ...]`.
   void pretty_print(std::ostream& stream) const override;
 
   /// Throws UnsupportedError for a device other than the CPU, ArgumentError
@@ -127,7 +131,7 @@ class BayesLayer : public torch::nn::Cloneable<Derived>, public RandomLayer {
   network::WeightShape weight_shape_;
   std::vector<std::int64_t> weight_sizes_;
   LayerSettings settings_;
-  Mode mode_ = Mode::Sample;
+  Mode mode_ = Mode::Auto;
   std::int64_t parallel_samples_ = 1;
 
   std::shared_ptr<detail::LayerPosterior> posterior_;

@@ -34,8 +34,8 @@ class Elbo {
   explicit Elbo(std::int64_t data_count,
                 const KlSchedule& schedule = KlSchedule::constant());
 
-  /// `nll` in nats per example, as Likelihood::nll gives it; `kl` in nats, as
-  /// nn::kl does; `progress` is the share of the training already done, from
+  /// `nll` in nats per example, as a likelihood's nll() gives it; `kl` in nats,
+  /// as nn::kl does; `progress` is the share of the training already done, from
   /// which the schedule takes the weight of the KL.
   ///
   /// Throws ArgumentError unless both are scalars, NumericalError when one is

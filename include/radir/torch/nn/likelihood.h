@@ -7,20 +7,22 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 
 #include "radir/torch/nn/variational.h"
 
 namespace radir::nn {
 
-/// How targets are distributed given the outputs of a network.
+/// How targets are distributed given the outputs of a network: what the
+/// likelihoods below have in common.
 ///
 /// Outputs are [batch, ...] or, under several draws of the weights, [samples,
 /// batch, ...]. Members throw ArgumentError for shapes or dtypes that do not
 /// fit each other (nothing is broadcast: an output [batch, 1] does not fit a
 /// target [batch]) and DomainError for targets that are not finite.
-class Likelihood {
+class ObservationModel {
  public:
-  virtual ~Likelihood() = default;
+  virtual ~ObservationModel() = default;
 
   /// Negative log-likelihood in nats per example: the sum over the numbers of
   /// a target, the mean over the batch and the samples. A scalar through which
@@ -35,11 +37,11 @@ class Likelihood {
       const torch::Tensor& outputs, const torch::Tensor& targets) const = 0;
 
  protected:
-  Likelihood() = default;
-  Likelihood(const Likelihood&) = default;
-  Likelihood(Likelihood&&) = default;
-  Likelihood& operator=(const Likelihood&) = default;
-  Likelihood& operator=(Likelihood&&) = default;
+  ObservationModel() = default;
+  ObservationModel(const ObservationModel&) = default;
+  ObservationModel(ObservationModel&&) = default;
+  ObservationModel& operator=(const ObservationModel&) = default;
+  ObservationModel& operator=(ObservationModel&&) = default;
 };
 
 struct GaussianLikelihoodOptions {
@@ -63,7 +65,7 @@ struct GaussianLikelihoodOptions {
 /// network: register the likelihood in it, or add kl() by hand.
 class GaussianLikelihoodImpl
     : public torch::nn::Cloneable<GaussianLikelihoodImpl>,
-      public Likelihood,
+      public ObservationModel,
       public Variational {
  public:
   /// Throws ArgumentError unless prior_shape and prior_rate are positive and
@@ -76,8 +78,9 @@ class GaussianLikelihoodImpl
   torch::Tensor predictive_log_prob(
       const torch::Tensor& outputs,
       const torch::Tensor& targets) const override;
-  /// KL(q(tau) || prior) in nats.
+  /// KL(q(tau) || prior) in nats. A second derivative throws UnsupportedError.
   torch::Tensor kl() const override;
+  std::optional<KlTerm> kl_term() const override;
 
   /// Shape and rate of q(tau), as doubles.
   torch::Tensor shape() const;
@@ -99,7 +102,7 @@ TORCH_MODULE(GaussianLikelihood);
 /// Normal with a noise level that the network gives for each input: the first
 /// half of the outputs' last dimension are means, the second half log
 /// variances.
-class PredictedNoise final : public Likelihood {
+class PredictedNoise final : public ObservationModel {
  public:
   torch::Tensor nll(const torch::Tensor& outputs,
                     const torch::Tensor& targets) const override;
@@ -111,7 +114,7 @@ class PredictedNoise final : public Likelihood {
 /// One of as many classes as the outputs' last dimension has, by softmax;
 /// targets are whole numbers (int64) [batch]. Throws ArgumentError for a label
 /// that is no class.
-class Categorical final : public Likelihood {
+class Categorical final : public ObservationModel {
  public:
   torch::Tensor nll(const torch::Tensor& outputs,
                     const torch::Tensor& targets) const override;

@@ -8,5 +8,6 @@
 #include "radir/torch/nn/bayes_linear.h"
 #include "radir/torch/nn/elbo.h"
 #include "radir/torch/nn/likelihood.h"
+#include "radir/torch/nn/network_modules.h"
 #include "radir/torch/nn/options.h"
 #include "radir/torch/nn/variational.h"

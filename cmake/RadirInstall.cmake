@@ -37,8 +37,9 @@ foreach(layer IN LISTS radir_layers)
           ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
   install(EXPORT radir-${layer} NAMESPACE radir::
           DESTINATION "${radir_config_dir}")
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/radir/${layer}"
-          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/radir"
+  radir_layer_folder(${layer} folder)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/radir/${folder}/"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/radir/${folder}"
           FILES_MATCHING PATTERN "*.h")
   install(FILES "${PROJECT_SOURCE_DIR}/include/radir/${layer}.h"
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/radir" OPTIONAL)

@@ -52,6 +52,16 @@ function(radir_add_layer name)
   set_property(GLOBAL APPEND PROPERTY RADIR_LAYERS ${name})
 endfunction()
 
+# radir_layer_folder(LAYER VAR): the layer's folder in src and include/radir,
+# "nn" being in torch/nn.
+function(radir_layer_folder layer var)
+  set(folder ${layer})
+  if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/src/torch/${layer}")
+    set(folder torch/${layer})
+  endif()
+  set(${var} ${folder} PARENT_SCOPE)
+endfunction()
+
 # radir_add_isa_sources(TARGET FILE...) compiles each FILE (named *.isa.cpp)
 # once per instruction set, with RADIR_ISA naming the namespace its code goes
 # into; the program picks one at run time (core/cpu.h). These files include no

@@ -2,7 +2,7 @@
 // libtorch's own batch normalisation, trained with libtorch's SGD to tell
 // horizontal from vertical and diagonal stripes.
 
-#include <radir/nn/nn.h>
+#include <radir/torch/nn/nn.h>
 #include <torch/torch.h>
 
 #include <cmath>

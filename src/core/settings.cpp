@@ -17,7 +17,8 @@ std::string Range::text() const {
   std::ostringstream text;
   if (has_least && has_most) {
     text << (least_included ? "from " : "between ") << least
-         << (least_included ? " to " : " and ") << most;
+         << (least_included ? " to " : " and ")
+         << (least_included && !most_included ? "below " : "") << most;
   } else if (has_least) {
     text << (least_included ? ">= " : "> ") << least;
   } else if (has_most) {
@@ -56,6 +57,12 @@ Range inside(double least, double most) {
   return range;
 }
 
+Range half_open(double least, double most) {
+  Range range = between(least, most);
+  range.most_included = false;
+  return range;
+}
+
 void SettingsCheck::number(const Setting& setting, double& value) {
   RADIR_CHECK(setting.range.contains(value), ArgumentError, what_, ": ",
               setting.name, " must be ", setting.range.text(), ", but is ",
@@ -76,6 +83,11 @@ void SettingsCheck::integers(const Setting& setting,
 void SettingsCheck::optional_number(const Setting& setting,
                                     std::optional<double>& value) {
   if (value) number(setting, *value);
+}
+
+void SettingsCheck::optional_integer(const Setting& setting,
+                                     std::optional<std::int64_t>& value) {
+  if (value) integer(setting, *value);
 }
 
 }  // namespace radir

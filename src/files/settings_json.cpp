@@ -32,6 +32,11 @@ void SettingsWriter::optional_number(const Setting& setting,
   json_[setting.name] = value ? Json(*value) : Json(nullptr);
 }
 
+void SettingsWriter::optional_integer(const Setting& setting,
+                                      std::optional<std::int64_t>& value) {
+  json_[setting.name] = value ? Json(*value) : Json(nullptr);
+}
+
 void SettingsWriter::choice_index(const Setting& setting,
                                   const std::vector<const char*>& names,
                                   std::size_t& index) {
@@ -66,6 +71,11 @@ void SettingsReader::integers(const Setting& setting,
 void SettingsReader::optional_number(const Setting& setting,
                                      std::optional<double>& value) {
   value = json_.optional_number(setting.name);
+}
+
+void SettingsReader::optional_integer(const Setting& setting,
+                                      std::optional<std::int64_t>& value) {
+  value = json_.optional_integer(setting.name);
 }
 
 void SettingsReader::choice_index(const Setting& setting,

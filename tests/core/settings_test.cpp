@@ -14,6 +14,7 @@ struct Example {
   std::int64_t count = 3;
   std::vector<std::int64_t> widths = {4, 5};
   std::optional<double> limit;
+  std::optional<std::int64_t> most;
   Colour colour = Colour::Green;
 };
 
@@ -22,6 +23,7 @@ void describe(SettingsVisitor& visit, Example& example) {
   visit.integer({"count", "Number of examples", at_least(1)}, example.count);
   visit.integers({"widths", "Widths", above(0)}, example.widths);
   visit.optional_number({"limit", "Limit, if any", at_least(0)}, example.limit);
+  visit.optional_integer({"most", "Most, if any", at_least(2)}, example.most);
   visit.choice({"colour", "Colour", {}}, example.colour, kColours);
 }
 
@@ -53,6 +55,9 @@ TEST(Settings, NamesTheFirstFieldOutOfRange) {
   example = {};
   example.limit = -2;
   EXPECT_EQ(message(example), "example: limit must be >= 0, but is -2");
+  example = {};
+  example.most = 1;
+  EXPECT_EQ(message(example), "example: most must be >= 2, but is 1");
 }
 
 TEST(Settings, AChoiceKeepsItsValueUnlessTheVisitorChangesIt) {
@@ -65,6 +70,9 @@ TEST(Settings, AChoiceKeepsItsValueUnlessTheVisitorChangesIt) {
 
 TEST(Settings, RangesReadAsPeopleSayThem) {
   EXPECT_EQ(between(0, 1).text(), "from 0 to 1");
+  EXPECT_EQ(half_open(0, 1).text(), "from 0 to below 1");
+  EXPECT_TRUE(half_open(0, 1).contains(0));
+  EXPECT_FALSE(half_open(0, 1).contains(1));
   EXPECT_EQ(any_number().text(), "finite");
   EXPECT_TRUE(any_number().contains(-1e300));
   EXPECT_FALSE(above(0).contains(0));

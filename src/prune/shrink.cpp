@@ -248,6 +248,41 @@ network::PlainNetwork<T> shrink(const network::PlainNetwork<T>& network,
   return result;
 }
 
+namespace {
+
+/// Copies the surviving part of one posterior from a model to a smaller one.
+template <typename T>
+struct Restriction {
+  const train::Model& model;
+  const std::vector<T>& parameters;
+  const train::Model& target;
+  std::vector<T>& target_parameters;
+
+  void operator()(const network::WeightShape& shape,
+                  const posterior::Options& options, std::size_t first,
+                  const network::WeightShape& target_shape,
+                  std::size_t target_first,
+                  const posterior::KeptUnits& units) const {
+    posterior::WeightPosterior<T> from(shape, options);
+    posterior::WeightPosterior<T> to(target_shape, options);
+    const auto source =
+        arrays(model, first, from.parameter_blocks().size(), parameters.data());
+    const auto goal = arrays(target, target_first, to.parameter_blocks().size(),
+                             target_parameters.data());
+    const bool same = units.rows.size() == at(shape.rows()) &&
+                      units.columns.size() == at(shape.columns());
+    if (!same) {
+      from.restrict_to(units, source, to, goal);
+      return;
+    }
+    for (std::size_t b = 0; b < source.size(); ++b) {
+      std::copy_n(source[b], from.parameter_blocks()[b].size, goal[b]);
+    }
+  }
+};
+
+}  // namespace
+
 template <typename T>
 ShrunkModel<T> shrink(const train::Model& model,
                       const std::vector<T>& parameters,
@@ -261,28 +296,8 @@ ShrunkModel<T> shrink(const train::Model& model,
   const train::Model target(result.spec);
   result.parameters.resize(at(target.parameter_count()));
 
-  const auto restrict_to = [&](const network::WeightShape& shape,
-                               const posterior::Options& options,
-                               std::size_t first,
-                               const network::WeightShape& target_shape,
-                               std::size_t target_first,
-                               const posterior::KeptUnits& units) {
-    posterior::WeightPosterior<T> from(shape, options);
-    posterior::WeightPosterior<T> to(target_shape, options);
-    const auto source =
-        arrays(model, first, from.parameter_blocks().size(), parameters.data());
-    const auto goal = arrays(target, target_first, to.parameter_blocks().size(),
-                             result.parameters.data());
-    const bool same = units.rows.size() == at(shape.rows()) &&
-                      units.columns.size() == at(shape.columns());
-    if (!same) {
-      from.restrict_to(units, source, to, goal);
-      return;
-    }
-    for (std::size_t b = 0; b < source.size(); ++b) {
-      std::copy_n(source[b], from.parameter_blocks()[b].size, goal[b]);
-    }
-  };
+  const Restriction<T> restrict_to{model, parameters, target,
+                                   result.parameters};
   for (std::size_t l = 0; l < wiring.size(); ++l) {
     const train::WeightedLayer& from = model.layers()[l];
     const train::WeightedLayer& to = target.layers()[l];

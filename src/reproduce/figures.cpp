@@ -154,18 +154,23 @@ int first_dimension_below_article_gap() {
   return dimension;
 }
 
+/// An empty chart over the dimension with the article's gap as a guide.
+Chart gap_chart(const char* title, Axis y) {
+  Chart chart;
+  chart.title = title;
+  chart.x = {"dimension m = 2ν", Scale::Log};
+  chart.y = std::move(y);
+  chart.horizontal = {{kArticleGap, "e^{−10}"}};
+  return chart;
+}
+
 Section gap_section() {
   const std::vector<double> orders = bound_orders();
   const std::vector<double> dimensions =
       evaluate(orders, [](double nu) { return 2 * nu; });
-  const Axis dimension{"dimension m = 2ν", Scale::Log};
-  const std::vector<Guide> article{{kArticleGap, "e^{−10}"}};
 
-  Chart at_z;
-  at_z.title = "Upper minus lower bound, Theorem 5";
-  at_z.x = dimension;
-  at_z.y = {"gap", Scale::Log, 1e-13, 1};
-  at_z.horizontal = article;
+  Chart at_z = gap_chart("Upper minus lower bound, Theorem 5",
+                         {"gap", Scale::Log, 1e-13, 1});
   for (const double z : {1.0, 10.0, 100.0, 1000.0}) {
     at_z.series.push_back(
         {fmt::format("z = {:g}", z), dimensions,
@@ -182,11 +187,8 @@ Section gap_section() {
   const std::vector<double> average5 =
       worst(error_of(math::article::ratio_average_theorem5<double>));
   const std::vector<double> ours = worst(error_of(math::bessel_ratio<double>));
-  Chart largest;
-  largest.title = "Largest over all z";
-  largest.x = dimension;
-  largest.y = {"gap, or relative error", Scale::Log, 1e-17, 1};
-  largest.horizontal = article;
+  Chart largest = gap_chart("Largest over all z",
+                            {"gap, or relative error", Scale::Log, 1e-17, 1});
   largest.series = {
       {"gap, Theorem 4", dimensions, worst(gap_theorem4), Mark::Line, {}, 3},
       {"gap, Theorem 5", dimensions, gap5, Mark::Line, {}, 1},

@@ -105,6 +105,16 @@ void warp(const float* input, const network::Shape& shape, const PixelMap& map,
 
 }  // namespace
 
+ImageRows part(const ImageRows& images, std::int64_t first,
+               std::int64_t count) {
+  ImageRows result{count, images.shape, {}, {}};
+  const auto pixels = images.pixels.begin() + first * images.shape.size();
+  result.pixels.assign(pixels, pixels + count * images.shape.size());
+  result.labels.assign(images.labels.begin() + first,
+                       images.labels.begin() + first + count);
+  return result;
+}
+
 ImageSplit read_images(const std::string& source, const std::string& data_dir,
                        std::uint64_t seed) {
   const ImageDataset dataset = read(source, data_dir, seed);

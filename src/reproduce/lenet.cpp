@@ -8,7 +8,8 @@
 #include "radir/files/json_object.h"
 #include "radir/network/cost.h"
 #include "radir/network/spec.h"
-#include "radir/workflows/compress_json.h"
+#include "radir/workflows/compress_result.h"
+#include "radir/workflows/compress_settings.h"
 #include "radir/workflows/run_part.h"
 
 namespace radir::reproduce {

@@ -10,15 +10,6 @@ namespace {
 
 using report::Cell;
 
-std::vector<std::pair<std::string, const NetworkFigures*>> networks(
-    const CompressResult& result) {
-  std::vector<std::pair<std::string, const NetworkFigures*>> list = {
-      {"unpruned", &result.unpruned}, {"pruned", &result.pruned}};
-  if (result.fine_tuned) list.emplace_back("fine-tuned", &*result.fine_tuned);
-  if (result.mean_tuned) list.emplace_back("means tuned", &*result.mean_tuned);
-  return list;
-}
-
 report::Table figures_table(const CompressResult& result) {
   report::Table table;
   table.columns = {{"network", "network"},
@@ -30,10 +21,10 @@ report::Table figures_table(const CompressResult& result) {
                    {"bayes_test_error", "… of the mixture (%)", 3},
                    {"bayes_test_nll", "… its NLL", 3},
                    {"microseconds", "µs per image", 3}};
-  for (const auto& [name, figures] : networks(result)) {
+  for (const auto& [name, figures] : result.networks()) {
     const bool bayes = figures->bayes_test_nll > 0;
     table.rows.push_back(
-        {name, figures->architecture, figures->cost.flops,
+        {std::string(name), figures->architecture, figures->cost.flops,
          figures->cost.parameters, 100 * figures->train_error,
          100 * figures->test_error,
          bayes ? Cell(100 * figures->bayes_test_error) : Cell(),

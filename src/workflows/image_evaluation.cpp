@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "radir/core/error.h"
 #include "radir/data/data_kind.h"
 #include "radir/kernels/network.h"
 #include "radir/likelihood/predictive_mixture.h"
@@ -62,6 +63,20 @@ likelihood::ClassScores evaluate(const train::Model& model,
     add(scores, images, first, count, outputs, samples, classes);
   }
   return scores;
+}
+
+double classification_error(const network::PlainNetwork<float>& network,
+                            const data::ImageRows& images, ThreadPool* pool) {
+  return metric(evaluate(network, images, pool), "error");
+}
+
+double metric(const likelihood::ClassScores& scores, const std::string& name) {
+  const auto metrics = scores.metrics();
+  const auto found =
+      std::find_if(metrics.begin(), metrics.end(),
+                   [&](const auto& one) { return one.first == name; });
+  RADIR_ASSERT(found != metrics.end());
+  return found->second;
 }
 
 }  // namespace radir::workflows

@@ -25,13 +25,8 @@ using network::Relu;
 const data::ImageSplit& digits() {
   static const data::ImageSplit images = [] {
     data::ImageSplit split = data::read_images("digits", "", 3);
-    const auto cut = [](data::ImageRows& rows, std::int64_t count) {
-      rows.count = count;
-      rows.pixels.resize(static_cast<std::size_t>(count * rows.shape.size()));
-      rows.labels.resize(static_cast<std::size_t>(count));
-    };
-    cut(split.train, 2000);
-    cut(split.test, 500);
+    split.train = data::part(split.train, 0, 2000);
+    split.test = data::part(split.test, 0, 500);
     return split;
   }();
   return images;
@@ -228,15 +223,15 @@ TEST(Compress, RefusesSettingsWithoutSense) {
   CompressSettings settings = small();
   settings.epochs = 0;
   testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
-                                       "the number of epochs must be at least");
+                                       "epochs must be >= 1");
   settings = small();
   settings.pressure = -1;
   testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
-                                       "pressure must be positive");
+                                       "pressure must be > 0");
   settings = small();
   settings.cost_power = -1;
   testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
-                                       "power of the cost");
+                                       "cost_power must be from 0 to 2");
   settings = small();
   settings.kl_warmup = 2;
   testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
@@ -244,15 +239,15 @@ TEST(Compress, RefusesSettingsWithoutSense) {
   settings = small();
   settings.threshold = std::nan("");
   testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
-                                       "the threshold must be finite");
+                                       "threshold must be finite");
   settings = small();
   settings.warp = 1;
   testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
-                                       "the strength of the warp");
+                                       "warp must be from 0 to below 1");
   settings = small();
   settings.mean_learning_rate = 0;
   testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
-                                       "the learning rate of the means");
+                                       "mean_learning_rate must be > 0");
   settings = small();
   settings.keep = {3, 20};
   testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },

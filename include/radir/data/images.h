@@ -23,6 +23,9 @@ struct ImageRows {
   }
 };
 
+/// Consecutive images.
+ImageRows part(const ImageRows& images, std::int64_t first, std::int64_t count);
+
 struct ImageSplit {
   ImageRows train;
   ImageRows test;

@@ -10,6 +10,8 @@
 #include "radir/network/cost.h"
 #include "radir/report/table.h"
 #include "radir/workflows/compress.h"
+#include "radir/workflows/compress_result.h"
+#include "radir/workflows/compress_settings.h"
 #include "radir/workflows/resumable_run.h"
 
 namespace radir::reproduce {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "radir/core/thread_pool.h"
@@ -27,5 +28,13 @@ likelihood::ClassScores evaluate(const train::Model& model,
                                  const data::ImageRows& images,
                                  std::int64_t samples, std::uint64_t seed,
                                  ThreadPool* pool = nullptr);
+
+/// The share of the images that a plain network puts in a wrong class.
+double classification_error(const network::PlainNetwork<float>& network,
+                            const data::ImageRows& images,
+                            ThreadPool* pool = nullptr);
+
+/// One of ClassScores::metrics(), which must exist.
+double metric(const likelihood::ClassScores& scores, const std::string& name);
 
 }  // namespace radir::workflows

@@ -20,6 +20,8 @@
 #include "radir/train/model.h"
 #include "radir/workflows/compress.h"
 #include "radir/workflows/compress_report.h"
+#include "radir/workflows/compress_result.h"
+#include "radir/workflows/compress_settings.h"
 #include "radir/workflows/doctor.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/torchscript.h"

@@ -12,6 +12,7 @@
 #include "radir/report/table.h"
 #include "radir/reproduce/lenet.h"
 #include "radir/workflows/compress.h"
+#include "radir/workflows/compress_result.h"
 #include "radir/workflows/doctor.h"
 #include "radir/workflows/resumable_run.h"
 

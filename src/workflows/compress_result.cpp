@@ -1,5 +1,6 @@
-#include "radir/workflows/compress_json.h"
+#include "radir/workflows/compress_result.h"
 
+#include <cmath>
 #include <limits>
 
 #include "radir/core/error.h"
@@ -99,6 +100,76 @@ prune::CurvePoint point_from_json(JsonObject json) {
 }
 
 }  // namespace
+
+std::vector<std::pair<const char*, const NetworkFigures*>>
+CompressResult::networks() const {
+  std::vector<std::pair<const char*, const NetworkFigures*>> list = {
+      {"unpruned", &unpruned}, {"pruned", &pruned}};
+  if (fine_tuned) list.emplace_back("fine-tuned", &*fine_tuned);
+  if (mean_tuned) list.emplace_back("means tuned", &*mean_tuned);
+  return list;
+}
+
+const NetworkFigures& CompressResult::final_figures() const {
+  return *networks().back().second;
+}
+
+std::string to_json(const std::vector<Removal>& removals) {
+  Json list = Json::array();
+  for (const Removal& removal : removals) {
+    Json thresholds = Json::array();
+    for (double threshold : removal.thresholds) {
+      thresholds.push_back(std::isfinite(threshold) ? Json(threshold)
+                                                    : Json(nullptr));
+    }
+    list.push_back({{"epoch", removal.epoch},
+                    {"architecture", removal.architecture},
+                    {"flops", removal.flops},
+                    {"parameters", removal.parameters},
+                    {"nll", removal.nll},
+                    {"kl", removal.kl},
+                    {"train_error_before", removal.train_error_before},
+                    {"train_error", removal.train_error},
+                    {"thresholds", std::move(thresholds)}});
+  }
+  return list.dump();
+}
+
+std::string to_json(const std::vector<prune::CurvePoint>& curve) {
+  Json list = Json::array();
+  for (const prune::CurvePoint& point : curve) {
+    list.push_back({{"share", point.share},
+                    {"architecture", point.architecture},
+                    {"flops", point.cost.flops},
+                    {"parameters", point.cost.parameters},
+                    {"error", point.error ? Json(*point.error) : Json()}});
+  }
+  return list.dump();
+}
+
+std::string to_json(const NetworkFigures& figures) {
+  Json layers = Json::array();
+  for (const network::LayerCost& layer : figures.cost.layers) {
+    layers.push_back({{"name", layer.name},
+                      {"layer", layer.layer},
+                      {"flops", layer.flops},
+                      {"parameters", layer.parameters}});
+  }
+  const Json json = {{"architecture", figures.architecture},
+                     {"flops", figures.cost.flops},
+                     {"parameters", figures.cost.parameters},
+                     {"article_flops", figures.cost.article_flops},
+                     {"article_parameters", figures.cost.article_parameters},
+                     {"train_error", figures.train_error},
+                     {"test_error", figures.test_error},
+                     {"test_nll", figures.test_nll},
+                     {"bayes_test_error", figures.bayes_test_error},
+                     {"bayes_test_nll", figures.bayes_test_nll},
+                     {"bayes_test_ece", figures.bayes_test_ece},
+                     {"microseconds_per_image", figures.microseconds_per_image},
+                     {"layers", std::move(layers)}};
+  return json.dump();
+}
 
 std::string to_json(const CompressResult& result) {
   const auto optional = [](const std::optional<NetworkFigures>& figures) {

@@ -1,0 +1,183 @@
+#include "radir/workflows/compress_settings.h"
+
+#include <nlohmann/json.hpp>
+
+#include "radir/files/json_object.h"
+#include "radir/files/settings_json.h"
+#include "radir/network/wiring.h"
+#include "radir/posterior/grouping.h"
+#include "radir/posterior/options.h"
+#include "radir/posterior/radial_directional.h"
+#include "radir/prune/selection.h"
+#include "radir/prune/unit_prices.h"
+
+namespace radir::workflows {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The number of training images for which CompressSettings::pressure is the
+/// degrees of freedom themselves: what the images say grows with their number,
+/// and so must what is to balance it.
+constexpr double kPressureImages = 60000;
+
+void describe_prior(SettingsVisitor& visit, CompressSettings& settings) {
+  visit.number({"local_scale", "Scale of the prior of each radius", above(0)},
+               settings.local_scale);
+  visit.number({"global_scale",
+                "Scale of the prior of the factor that all radii of a layer "
+                "share",
+                above(0)},
+               settings.global_scale);
+  visit.number(
+      {"direction_gap", "Spread of the directions under the prior, 0 to 1",
+       inside(0, 1)},
+      settings.direction_gap);
+  visit.number({"pressure",
+                "Price of a unit under the prior (degrees of freedom of its "
+                "radii for 60,000 images); a higher price leaves fewer units",
+                above(0)},
+               settings.pressure);
+  visit.number({"cost_power",
+                "Power of a unit's relative cost in its price: 0 favours fewer "
+                "parameters, 1 favours fewer FLOPs",
+                between(0, 2)},
+               settings.cost_power);
+}
+
+void describe_training(SettingsVisitor& visit, CompressSettings& settings) {
+  visit.integer(
+      {"epochs", "Epochs during which units are removed", at_least(1)},
+      settings.epochs);
+  visit.integer({"prune_every", "Epochs between removals", at_least(1)},
+                settings.prune_every);
+  visit.integer({"fine_tune_epochs",
+                 "Epochs of fine-tuning the posterior after the last removal",
+                 at_least(0)},
+                settings.fine_tune_epochs);
+  visit.integer({"mean_epochs",
+                 "Epochs of training only the exported means after "
+                 "fine-tuning",
+                 at_least(0)},
+                settings.mean_epochs);
+  visit.integer({"batch", "Images per training step", at_least(1)},
+                settings.batch);
+  visit.integer({"shift", "Largest random shift of training images, in pixels",
+                 at_least(0)},
+                settings.shift);
+  visit.number({"warp",
+                "Strength of the random rotation, stretch and shear of every "
+                "second training image, 0 to 1",
+                half_open(0, 1)},
+               settings.warp);
+  visit.number({"learning_rate", "Learning rate of Adam", above(0)},
+               settings.learning_rate);
+  visit.number(
+      {"mean_learning_rate",
+       "Learning rate of Adam while only the means are trained", above(0)},
+      settings.mean_learning_rate);
+  visit.number(
+      {"radius_rate", "Factor of the learning rate of the radii", above(0)},
+      settings.radius_rate);
+  visit.number({"kl_warmup",
+                "Share of the pruning epochs over which the weight of the KL "
+                "term rises",
+                between(0, 1)},
+               settings.kl_warmup);
+}
+
+void describe_removal(SettingsVisitor& visit, CompressSettings& settings) {
+  visit.optional_number({"threshold",
+                         "Score below which a unit is removed; none: found "
+                         "for each layer",
+                         any_number()},
+                        settings.threshold);
+  visit.optional_integer({"max_flops",
+                          "Most FLOPs per image; more units are removed to "
+                          "meet it",
+                          any_number()},
+                         settings.budget.max_flops);
+  visit.optional_integer(
+      {"max_parameters", "Most parameters; more units are removed to meet it",
+       any_number()},
+      settings.budget.max_parameters);
+  visit.optional_number({"max_error",
+                         "Largest error on held-out images, 0 to 1; units are "
+                         "removed while the error stays below it",
+                         any_number()},
+                        settings.budget.max_error);
+  visit.integers(
+      {"keep", "Largest number of units in each layer, such as 4-7-59-28",
+       any_number()},
+      settings.keep);
+}
+
+}  // namespace
+
+void describe(SettingsVisitor& visit, CompressSettings& settings) {
+  visit.text({"network", "Name of the network, for reports", {}},
+             settings.network_name);
+  describe_prior(visit, settings);
+  describe_training(visit, settings);
+  describe_removal(visit, settings);
+  visit.integer(
+      {"samples", "Weight samples for the figures of a Bayesian network",
+       at_least(1)},
+      settings.samples);
+  visit.seed({"seed", "Seed of all random numbers", {}}, settings.seed);
+}
+
+void check(const CompressSettings& settings) {
+  check_settings("compress", settings);
+  if (!settings.keep.empty()) {
+    const network::Wiring wiring(settings.network);
+    prune::select_best(wiring, prune::Scores(wiring.size()), settings.keep);
+  }
+}
+
+std::string to_json(const CompressSettings& settings) {
+  Json json;
+  files::SettingsWriter writer(json);
+  CompressSettings copy = settings;
+  describe(writer, copy);
+  return json.dump();
+}
+
+CompressSettings compress_settings_from_json(const std::string& text) {
+  const Json document = files::parse_json<Json>("settings", text, {});
+  files::JsonObject json(document, "settings");
+  CompressSettings settings;
+  files::SettingsReader reader(json);
+  describe(reader, settings);
+  json.finish();
+  return settings;
+}
+
+train::ModelSpec model_spec(const CompressSettings& settings,
+                            std::int64_t images) {
+  train::ModelSpec spec;
+  spec.network = settings.network;
+  spec.likelihood.kind = train::Likelihood::Kind::Categorical;
+  spec.weights.clear();
+  const network::Wiring wiring(settings.network);
+  const prune::UnitPrices prices = prune::unit_prices(
+      settings.network,
+      settings.pressure * static_cast<double>(images) / kPressureImages,
+      settings.cost_power);
+  for (std::size_t l = 0; l < wiring.size(); ++l) {
+    posterior::RadialDirectionalOptions options;
+    options.local_scale = settings.local_scale;
+    options.global_scale = settings.global_scale;
+    options.direction_gap = settings.direction_gap;
+    if (wiring.inputs(l) == 1) options.grouping = posterior::Grouping::Row;
+    // The outputs of the last layer stay, whatever they cost.
+    const bool last = l + 1 == wiring.size();
+    options.degrees_of_freedom = last ? 1 : prices.outputs[l];
+    options.column_degrees_of_freedom = prices.inputs[l];
+    if (last) options.initial_gain = 1;
+    spec.weights.emplace_back(options);
+  }
+  return spec;
+}
+
+}  // namespace radir::workflows

@@ -38,8 +38,8 @@ class Sums {
   std::vector<double> second_{0};
 };
 
-Split split_at(const std::vector<double>& scores, double threshold) {
-  Split split;
+ScoreSplit split_at(const std::vector<double>& scores, double threshold) {
+  ScoreSplit split;
   split.threshold = threshold;
   double lowest_above = std::numeric_limits<double>::infinity();
   double highest_below = -lowest_above;
@@ -58,8 +58,8 @@ Split split_at(const std::vector<double>& scores, double threshold) {
 
 }  // namespace
 
-Split split_clusters(std::vector<double> scores) {
-  Split best;
+ScoreSplit split_clusters(std::vector<double> scores) {
+  ScoreSplit best;
   best.threshold = -std::numeric_limits<double>::infinity();
   best.above = scores.size();
   std::sort(scores.begin(), scores.end());
@@ -88,16 +88,16 @@ Split split_clusters(std::vector<double> scores) {
   return best;
 }
 
-std::vector<Split> split_clusters(const Scores& scores) {
-  std::vector<Split> result;
+std::vector<ScoreSplit> split_clusters(const Scores& scores) {
+  std::vector<ScoreSplit> result;
   for (const auto& layer : scores) result.push_back(split_clusters(layer));
   return result;
 }
 
-std::vector<Split> split(const Scores& scores,
-                         std::optional<double> threshold) {
+std::vector<ScoreSplit> split(const Scores& scores,
+                              std::optional<double> threshold) {
   if (!threshold) return split_clusters(scores);
-  std::vector<Split> result;
+  std::vector<ScoreSplit> result;
   for (const auto& layer : scores)
     result.push_back(split_at(layer, *threshold));
   return result;

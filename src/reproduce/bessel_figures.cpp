@@ -46,7 +46,7 @@ const Axis kArgumentAxis{"z", Scale::Log};
 
 /// A function of (nu, z) that several methods compute.
 struct Subject {
-  const std::vector<Method>& methods;
+  const std::vector<BesselMethod>& methods;
   long double (*exact)(long double nu, long double z);
   /// What an error is divided by.
   double (*unit)(long double exact, double nu, double z);
@@ -61,7 +61,7 @@ struct Outcome {
   int failures = 0;
 };
 
-Outcome measure(const Subject& subject, const Method& method, double nu) {
+Outcome measure(const Subject& subject, const BesselMethod& method, double nu) {
   Outcome outcome;
   for (const double z : arguments()) {
     const long double exact = subject.exact(nu, z);
@@ -96,7 +96,7 @@ using Outcomes = std::vector<std::vector<Outcome>>;
 
 Outcomes measure_all(const Subject& subject) {
   Outcomes outcomes;
-  for (const Method& method : subject.methods) {
+  for (const BesselMethod& method : subject.methods) {
     outcomes.emplace_back();
     for (const double nu : orders()) {
       outcomes.back().push_back(measure(subject, method, nu));
@@ -136,7 +136,7 @@ std::string error_panel(const Subject& subject, const Outcomes& outcomes,
   chart.x = kArgumentAxis;
   chart.y = {subject.error_label, Scale::Log, 1e-17, 10};
   for (std::size_t i = 0; i < subject.methods.size(); ++i) {
-    const Method& method = subject.methods[i];
+    const BesselMethod& method = subject.methods[i];
     std::vector<double> shown = outcomes[i][order].errors;
     // An exact result would fall off a logarithmic axis.
     for (double& error : shown) {

@@ -49,8 +49,8 @@ double scaled_log(double nu, double z) {
 
 }  // namespace
 
-const std::vector<Method>& ratio_methods() {
-  static const std::vector<Method> methods = {
+const std::vector<BesselMethod>& ratio_methods() {
+  static const std::vector<BesselMethod> methods = {
       {"radir", math::bessel_ratio<double>, Mark::Line, 0},
       {"average of Theorem 5", math::article::ratio_average_theorem5<double>,
        Mark::Dashed, 1},
@@ -61,8 +61,8 @@ const std::vector<Method>& ratio_methods() {
   return methods;
 }
 
-const std::vector<Method>& log_bessel_methods() {
-  static const std::vector<Method> methods = {
+const std::vector<BesselMethod>& log_bessel_methods() {
+  static const std::vector<BesselMethod> methods = {
       {"radir", math::log_bessel_i<double>, Mark::Line, 0},
       {"sum of log ratios, Theorem 5",
        math::article::log_bessel_i_ratio_sum<double>, Mark::Dashed, 1},

@@ -8,7 +8,7 @@
 namespace radir::reproduce {
 
 /// A way to evaluate a function of (nu, z), and how the figures draw it.
-struct Method {
+struct BesselMethod {
   std::string name;
   double (*value)(double nu, double z);
   report::Mark mark;
@@ -18,9 +18,9 @@ struct Method {
 /// Ours, the averages of the article's bounds, and the two evaluations one
 /// would try first: the quotient of two Bessel functions, plain and scaled by
 /// exp(-z). A value a method cannot give is NaN.
-const std::vector<Method>& ratio_methods();
+const std::vector<BesselMethod>& ratio_methods();
 
 /// The same for log I_nu(z).
-const std::vector<Method>& log_bessel_methods();
+const std::vector<BesselMethod>& log_bessel_methods();
 
 }  // namespace radir::reproduce

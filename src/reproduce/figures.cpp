@@ -34,8 +34,8 @@ using report::to_svg;
 
 constexpr double kPi = 3.14159265358979323846;
 
-std::vector<double> evaluate(const std::vector<double>& x,
-                             const std::function<double(double)>& f) {
+std::vector<double> values_at(const std::vector<double>& x,
+                              const std::function<double(double)>& f) {
   std::vector<double> y(x.size());
   std::transform(x.begin(), x.end(), y.begin(), f);
   return y;
@@ -58,12 +58,13 @@ Section circle_section() {
   along.x = {"angle to μ (degrees)", Scale::Linear, -180, 180, 60};
   along.y = {"density", Scale::Linear, 0};
   for (const double kappa : {2.0, 5.0, 10.0, 25.0, 50.0, 100.0}) {
-    const std::vector<double> density = evaluate(
+    const std::vector<double> density = values_at(
         angles, [&](double angle) { return circle_density(kappa, angle); });
     const std::string name = fmt::format("κ = {:g}", kappa);
     around.series.push_back({name, angles, density});
     along.series.push_back(
-        {name, evaluate(angles, [](double angle) { return angle * 180 / kPi; }),
+        {name,
+         values_at(angles, [](double angle) { return angle * 180 / kPi; }),
          density});
   }
   return {"Directions: the von Mises-Fisher density on the circle",
@@ -98,8 +99,8 @@ Section half_cauchy_section() {
     const std::string name = fmt::format("γ = {:g}", scale);
     const std::vector<double> linear = spaced(0, 4, 401);
     const std::vector<double> log = spaced(0.01, 1000, 201, Scale::Log);
-    near.series.push_back({name, linear, evaluate(linear, density)});
-    tail.series.push_back({name, log, evaluate(log, density)});
+    near.series.push_back({name, linear, values_at(linear, density)});
+    tail.series.push_back({name, log, values_at(log, density)});
   }
   return {"Lengths: half-Cauchy priors",
           {Figure{{to_svg(near), to_svg(tail)},
@@ -167,18 +168,18 @@ Chart gap_chart(const char* title, Axis y) {
 Section gap_section() {
   const std::vector<double> orders = bound_orders();
   const std::vector<double> dimensions =
-      evaluate(orders, [](double nu) { return 2 * nu; });
+      values_at(orders, [](double nu) { return 2 * nu; });
 
   Chart at_z = gap_chart("Upper minus lower bound, Theorem 5",
                          {"gap", Scale::Log, 1e-13, 1});
   for (const double z : {1.0, 10.0, 100.0, 1000.0}) {
     at_z.series.push_back(
         {fmt::format("z = {:g}", z), dimensions,
-         evaluate(orders, [z](double nu) { return gap_theorem5(nu, z); })});
+         values_at(orders, [z](double nu) { return gap_theorem5(nu, z); })});
   }
 
   const auto worst = [&](const Bivariate& f) {
-    return evaluate(orders, [&](double nu) { return largest_over_z(f, nu); });
+    return values_at(orders, [&](double nu) { return largest_over_z(f, nu); });
   };
   const auto error_of = [](double (*f)(double, double)) {
     return [f](double nu, double z) { return ratio_error(f, nu, z); };

@@ -132,7 +132,7 @@ class Run {
       progress_.history.push_back(*report);
       if (callback && !callback(*report, progress_.state)) break;
     }
-    if (options_.selection == Selection::Last) {
+    if (options_.kept_parameters == KeptParameters::Last) {
       progress_.parameters = progress_.state.parameters;
       progress_.selected_epoch = whole_epochs();
     }
@@ -277,13 +277,13 @@ class Run {
   /// What epochs are compared by, the lower the better; none for an epoch that
   /// cannot be selected.
   std::optional<double> score(const EpochReport& report) const {
-    switch (options_.selection) {
-      case Selection::LowestTrainingLoss:
+    switch (options_.kept_parameters) {
+      case KeptParameters::LowestTrainingLoss:
         if (report.epoch <= options_.epochs - options_.selection_window) break;
         return report.nll;
-      case Selection::LowestValidationLoss:
+      case KeptParameters::LowestValidationLoss:
         return report.validation_nll;
-      case Selection::Last:
+      case KeptParameters::Last:
         break;
     }
     return std::nullopt;
@@ -350,8 +350,9 @@ void check(const TrainerOptions& options) {
   RADIR_CHECK(options.max_gradient_norm >= 0, ArgumentError,
               "trainer options: max_gradient_norm must be at least 0, but is ",
               options.max_gradient_norm);
-  const bool validated = options.selection == Selection::LowestValidationLoss ||
-                         options.patience > 0;
+  const bool validated =
+      options.kept_parameters == KeptParameters::LowestValidationLoss ||
+      options.patience > 0;
   RADIR_CHECK(!validated || options.validation_share > 0, ArgumentError,
               "trainer options: choosing or stopping by validation needs a ",
               "validation_share above 0");

@@ -193,10 +193,10 @@ class Compression {
     const train::Model model(spec_);
     const network::Wiring wiring(spec_.network);
     const prune::Scores scores = prune::unit_scores(model, parameters_);
-    const std::vector<prune::Split> splits =
+    const std::vector<prune::ScoreSplit> splits =
         prune::split(scores, settings_.threshold);
     if (std::none_of(splits.begin(), splits.end(),
-                     [](const prune::Split& s) { return s.found; })) {
+                     [](const prune::ScoreSplit& s) { return s.found; })) {
       return;
     }
     const Plain plain = train::point_network(model, parameters_);
@@ -235,9 +235,9 @@ class Compression {
   }
 
   /// Per layer, so that the given share of what is below the split goes.
-  static std::vector<double> thresholds(const prune::Scores& scores,
-                                        const std::vector<prune::Split>& splits,
-                                        double share) {
+  static std::vector<double> thresholds(
+      const prune::Scores& scores, const std::vector<prune::ScoreSplit>& splits,
+      double share) {
     std::vector<double> result;
     for (std::size_t l = 0; l < scores.size(); ++l) {
       result.push_back(splits[l].threshold);

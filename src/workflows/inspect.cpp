@@ -111,7 +111,8 @@ io::SavedModel prune_model(const io::SavedModel& model,
     selection = prune::within_budget(curve, options.budget).selection;
   } else {
     std::vector<double> thresholds;
-    for (const prune::Split& split : prune::split(scores, options.threshold)) {
+    for (const prune::ScoreSplit& split :
+         prune::split(scores, options.threshold)) {
       thresholds.push_back(split.threshold);
     }
     selection = prune::select(wiring, scores, thresholds);

@@ -26,7 +26,7 @@ std::vector<double> joined(std::vector<double> a,
 TEST(SplitClusters, FindsClustersOfAnySizes) {
   // Dead units lie close together, live ones spread.
   for (std::int64_t live : {2, 7, 66, 450}) {
-    const Split split = split_clusters(
+    const ScoreSplit split = split_clusters(
         joined(normals(live, 0, 0.5, 1), normals(500 - live, -5, 0.1, 2)));
     EXPECT_TRUE(split.found) << live;
     EXPECT_EQ(split.above, static_cast<std::size_t>(live));
@@ -39,7 +39,7 @@ TEST(SplitClusters, FindsClustersOfAnySizes) {
 TEST(SplitClusters, LeavesOneClusterWhole) {
   for (double deviation : {0.01, 0.3, 1.0}) {
     const std::vector<double> scores = normals(300, -1, deviation, 4);
-    const Split split = split_clusters(scores);
+    const ScoreSplit split = split_clusters(scores);
     EXPECT_FALSE(split.found) << deviation;
     EXPECT_EQ(split.above, 300u);
     EXPECT_TRUE(std::isinf(split.threshold));
@@ -72,7 +72,7 @@ TEST(SplitClusters, KeepsLayersWithoutScores) {
   EXPECT_EQ(splits[1].above, 9u);
 }
 
-TEST(Split, TakesOneThresholdForAllLayers) {
+TEST(ScoreSplit, TakesOneThresholdForAllLayers) {
   const Scores scores = {{}, {3, -1, 2}, {-4, -5}, {7, 8}};
   const auto splits = split(scores, 2.0);
   EXPECT_FALSE(splits[0].found);
@@ -85,7 +85,7 @@ TEST(Split, TakesOneThresholdForAllLayers) {
   EXPECT_EQ(splits[3].threshold, 2);
 }
 
-TEST(Split, FindsTheThresholdsWhenNoneIsGiven) {
+TEST(ScoreSplit, FindsTheThresholdsWhenNoneIsGiven) {
   const Scores scores = {joined(normals(9, 0, .2, 7), {-6, -6.1, -5.9})};
   EXPECT_EQ(split(scores, std::nullopt)[0].threshold,
             split_clusters(scores)[0].threshold);

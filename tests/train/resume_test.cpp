@@ -41,14 +41,14 @@ Model small_model() {
 }
 
 /// Five steps an epoch, the last one shorter, with all that changes over time.
-TrainerOptions options_with(Selection selection, std::uint64_t seed) {
+TrainerOptions options_with(KeptParameters kept, std::uint64_t seed) {
   TrainerOptions options;
   options.epochs = 12;
   options.batch_size = 25;
   options.optimizer.learning_rate = 0.02;
   options.learning_rate.kind = LearningRateSchedule::Kind::Cosine;
   options.kl = KlSchedule::warmup(0.5);
-  options.selection = selection;
+  options.kept_parameters = kept;
   options.selection_window = 7;
   options.validation_share = 0.15;
   options.validation_every = 2;
@@ -118,12 +118,10 @@ void expect_pieces_make_the_whole(const TrainerOptions& options,
 TEST(Resume, GivesTheBitsOfARunThatWasNeverStopped) {
   std::mt19937 random(1);
   for (std::uint64_t seed : {1, 2, 3}) {
-    for (auto selection : {Selection::Last, Selection::LowestTrainingLoss,
-                           Selection::LowestValidationLoss}) {
-      expect_pieces_make_the_whole<float>(options_with(selection, seed),
-                                          random);
-      expect_pieces_make_the_whole<double>(options_with(selection, seed),
-                                           random);
+    for (auto kept : {KeptParameters::Last, KeptParameters::LowestTrainingLoss,
+                      KeptParameters::LowestValidationLoss}) {
+      expect_pieces_make_the_whole<float>(options_with(kept, seed), random);
+      expect_pieces_make_the_whole<double>(options_with(kept, seed), random);
     }
   }
 }
@@ -131,7 +129,8 @@ TEST(Resume, GivesTheBitsOfARunThatWasNeverStopped) {
 TEST(Resume, StopsAtEveryStepOfAnEpochAlike) {
   const Surface<float> data;
   const Model model = small_model();
-  TrainerOptions options = options_with(Selection::LowestValidationLoss, 4);
+  TrainerOptions options =
+      options_with(KeptParameters::LowestValidationLoss, 4);
   options.epochs = 4;
   const auto whole = fit(model, data.view(), options);
   for (int length = 0; length < whole.state.step; ++length) {
@@ -142,7 +141,8 @@ TEST(Resume, StopsAtEveryStepOfAnEpochAlike) {
 
 TEST(Resume, CountsOnForEarlyStopping) {
   std::mt19937 random(2);
-  TrainerOptions options = options_with(Selection::LowestValidationLoss, 5);
+  TrainerOptions options =
+      options_with(KeptParameters::LowestValidationLoss, 5);
   options.epochs = 400;
   options.validation_every = 1;
   options.patience = 4;
@@ -158,7 +158,8 @@ TEST(Resume, CountsOnForEarlyStopping) {
 TEST(Resume, OfAFinishedFitReturnsAtOnce) {
   const Surface<float> data;
   for (std::int64_t patience : {0, 2}) {
-    TrainerOptions options = options_with(Selection::LowestValidationLoss, 6);
+    TrainerOptions options =
+        options_with(KeptParameters::LowestValidationLoss, 6);
     options.epochs = 60;
     options.patience = patience;
     options.optimizer.learning_rate = 0.1;
@@ -180,7 +181,7 @@ TEST(Resume, OfAFinishedFitReturnsAtOnce) {
 
 TEST(Resume, TheClockGoesOn) {
   const Surface<float> data;
-  const TrainerOptions options = options_with(Selection::Last, 7);
+  const TrainerOptions options = options_with(KeptParameters::Last, 7);
   TrainerProgress<float> reached;
   fit<float>(small_model(), data.view(), options, nullptr, nullptr,
              {std::nullopt, [&](const TrainerProgress<float>& progress) {
@@ -197,7 +198,7 @@ TEST(Resume, TheClockGoesOn) {
 
 TEST(Resume, RefusesTheProgressOfAnotherTraining) {
   const Surface<float> data;
-  const TrainerOptions options = options_with(Selection::Last, 8);
+  const TrainerOptions options = options_with(KeptParameters::Last, 8);
   const auto whole = fit(small_model(), data.view(), options);
   const auto expect_refused = [&](const TrainerProgress<float>& progress,
                                   const TrainerOptions& with,

@@ -96,7 +96,7 @@ TEST(Trainer, KeepsTheEpochWithTheBestValidation) {
   const Model model = regression_model();
   TrainerOptions options = quick_options();
   options.validation_share = 0.2;
-  options.selection = Selection::LowestValidationLoss;
+  options.kept_parameters = KeptParameters::LowestValidationLoss;
   options.patience = 10;
   std::vector<std::vector<float>> states;
   const auto result =
@@ -123,7 +123,7 @@ TEST(Trainer, LowestTrainingLossLooksAtTheLastEpochsAlone) {
   const Curve data(100, 7);
   TrainerOptions options = quick_options();
   options.epochs = 20;
-  options.selection = Selection::LowestTrainingLoss;
+  options.kept_parameters = KeptParameters::LowestTrainingLoss;
   options.selection_window = 5;
   const auto result = fit(regression_model(), data.view(), options);
   const auto best = std::min_element(

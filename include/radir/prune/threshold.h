@@ -9,7 +9,7 @@ namespace radir::prune {
 
 /// The two clusters that scores fall into: units that matter, and units whose
 /// radius the prior has taken over.
-struct Split {
+struct ScoreSplit {
   bool found = false;     ///< whether there are two
   double threshold = 0;   ///< middle of the gap; -infinity where there is none
   std::size_t above = 0;  ///< how many scores are not below it
@@ -21,13 +21,14 @@ struct Split {
 /// likelihood; found only when they explain the scores better than one normal
 /// does (Bayesian information criterion: three more numbers), and the gap is at
 /// least log 2, a factor of two in the radius.
-Split split_clusters(std::vector<double> scores);
+ScoreSplit split_clusters(std::vector<double> scores);
 
 /// The split of each layer; layers without scores get one that keeps all.
-std::vector<Split> split_clusters(const Scores& scores);
+std::vector<ScoreSplit> split_clusters(const Scores& scores);
 
 /// The split of every layer at one threshold, found where something is below
 /// it; without a threshold as split_clusters.
-std::vector<Split> split(const Scores& scores, std::optional<double> threshold);
+std::vector<ScoreSplit> split(const Scores& scores,
+                              std::optional<double> threshold);
 
 }  // namespace radir::prune

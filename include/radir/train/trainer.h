@@ -31,7 +31,7 @@ struct DataView {
 };
 
 /// Which parameters a training run ends with.
-enum class Selection {
+enum class KeptParameters {
   Last,
   /// Of the last `selection_window` epochs, the one with the lowest training
   /// NLL (the article's choice).
@@ -61,7 +61,7 @@ struct TrainerOptions {
   std::int64_t validation_every = 1;
   /// Stop after this many validations without a better one; 0: never.
   std::int64_t patience = 0;
-  Selection selection = Selection::Last;
+  KeptParameters kept_parameters = KeptParameters::Last;
   std::int64_t selection_window = 10;
 
   std::uint64_t seed = 0;

@@ -37,6 +37,9 @@ struct LenetOptions {
   workflows::CompressSettings settings;
 };
 
+/// The options behind the published figures.
+LenetOptions default_lenet_options(bool dense);
+
 /// The options but `dense` as a JSON object.
 std::string to_json(const LenetOptions& options);
 /// From to_json(options). Throws IoError when the text is invalid.

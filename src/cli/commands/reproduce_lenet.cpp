@@ -13,8 +13,8 @@
 #include "radir/reproduce/lenet.h"
 #include "radir/workflows/compress.h"
 #include "radir/workflows/compress_result.h"
-#include "radir/workflows/doctor.h"
 #include "radir/workflows/resumable_run.h"
+#include "radir/workflows/run_config.h"
 
 namespace radir::cli {
 namespace {
@@ -52,16 +52,10 @@ ImageSplit read_mnist(const LenetOptions& options) {
 }
 
 Json lenet_config(const LenetOptions& options, const ImageSplit& images) {
-  return {{"data",
-           {{"source", options.data_dir + "/mnist"},
-            {"train", images.train.count},
-            {"test", images.test.count},
-            {"fingerprint", images.fingerprint}}},
-          {"program", version()},
-          {"machine", workflows::machine_line()},
-          {"command",
-           {{"name", lenet_command(options.dense)},
-            {"options", Json::parse(reproduce::to_json(options))}}}};
+  return workflows::run_config(
+      workflows::image_data_entry(options.data_dir + "/mnist", images),
+      workflows::command_entry(lenet_command(options.dense),
+                               reproduce::to_json(options)));
 }
 
 void print(const std::string& run, const LenetOptions& options,
@@ -128,13 +122,10 @@ void resume_lenet(const LenetOptions& given, const RunOptions& run,
 
 void add_reproduce_lenet(CLI::App& reproduce, Invocation& invocation,
                          bool dense) {
-  const auto options = std::make_shared<LenetOptions>();
+  const auto options =
+      std::make_shared<LenetOptions>(reproduce::default_lenet_options(dense));
   const auto run = std::make_shared<RunOptions>();
-  options->dense = dense;
   const std::string name = lenet_name(dense);
-  // Chosen on training images kept aside: all units of a dense network cost
-  // about the same, and more of them can go.
-  if (dense) options->settings.pressure = 18;
   CLI::App* command = add_command(
       reproduce, invocation,
       {name,

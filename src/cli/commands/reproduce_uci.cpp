@@ -10,8 +10,8 @@
 #include "radir/data/uci.h"
 #include "radir/io/run_folder.h"
 #include "radir/reproduce/uci.h"
-#include "radir/workflows/doctor.h"
 #include "radir/workflows/resumable_run.h"
+#include "radir/workflows/run_config.h"
 #include "radir/workflows/table_fit.h"
 
 namespace radir::cli {
@@ -99,14 +99,9 @@ void print(const std::string& run, const Results& results, bool json) {
 }
 
 Json uci_config(const UciOptions& options, const std::string& fingerprint) {
-  return {
-      {"data",
-       {{"source", options.data_dir + "/uci"}, {"fingerprint", fingerprint}}},
-      {"program", version()},
-      {"machine", workflows::machine_line()},
-      {"command",
-       {{"name", kUciCommand},
-        {"options", Json::parse(reproduce::to_json(options))}}}};
+  return workflows::run_config(
+      {{"source", options.data_dir + "/uci"}, {"fingerprint", fingerprint}},
+      workflows::command_entry(kUciCommand, reproduce::to_json(options)));
 }
 
 void run_in(const io::RunFolder& folder, const UciOptions& options,

@@ -153,5 +153,11 @@ TEST(LenetOptions, ComeBackFromJson) {
   expect_refused("batch", "-1", "options.settings: ");
 }
 
+TEST(Lenet, PressesHarderOnADenseNetwork) {
+  EXPECT_TRUE(default_lenet_options(true).dense);
+  EXPECT_GT(default_lenet_options(true).settings.pressure,
+            default_lenet_options(false).settings.pressure);
+}
+
 }  // namespace
 }  // namespace radir::reproduce

@@ -65,6 +65,19 @@ CLI::App* add_group(CLI::App& parent, const std::string& name,
   return group;
 }
 
+void add_model_argument(CLI::App& command, std::string& model) {
+  command.add_option("model", model, "Run folder or model file")
+      ->type_name("RUN|MODEL")
+      ->required();
+}
+
+void add_data_dir_option(CLI::App& command, std::string& data_dir) {
+  command
+      .add_option("--data-dir", data_dir,
+                  "Data folder (default: RADIR_DATA_DIR)")
+      ->type_name("DIR");
+}
+
 void add_threshold_option(CLI::App& command, std::optional<double>& threshold) {
   command
       .add_option_function<std::string>(

@@ -49,6 +49,12 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation,
 CLI::App* add_group(CLI::App& parent, const std::string& name,
                     const std::string& description);
 
+/// Adds the positional argument that every command on a model takes.
+void add_model_argument(CLI::App& command, std::string& model);
+
+/// Adds --data-dir.
+void add_data_dir_option(CLI::App& command, std::string& data_dir);
+
 /// Adds --threshold: "auto", which leaves it empty, or a score.
 void add_threshold_option(CLI::App& command, std::optional<double>& threshold);
 

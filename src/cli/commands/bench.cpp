@@ -37,20 +37,26 @@ nlohmann::ordered_json to_json(const BenchMathResult& result) {
 /// What stands where a method was not timed.
 constexpr const char* kNotBuiltIn = "not built in";
 
-/// One row per dimension: times, and how many times as long as ours the others
-/// take.
-report::Table time_table(const BenchMathResult& result,
-                         const std::set<double>& dimensions) {
+/// An empty table with a column per method, and these.
+report::Table method_table(const std::vector<report::Column>& more) {
   report::Table table;
   table.columns = {{"m", "m", 7},
                    {"array", "array", 3},
                    {"array_float", "array float", 3},
                    {"scalar", "scalar", 3},
                    {"bounds", "bounds", 3},
-                   {"boost", "Boost", 3},
-                   {"boost_double", "Boost double", 3},
-                   {"bounds_ratio", "bounds/array", 3},
-                   {"boost_ratio", "Boost/array", 3}};
+                   {"boost", "Boost", 3}};
+  table.columns.insert(table.columns.end(), more.begin(), more.end());
+  return table;
+}
+
+/// One row per dimension: times, and how many times as long as ours the others
+/// take.
+report::Table time_table(const BenchMathResult& result,
+                         const std::set<double>& dimensions) {
+  report::Table table = method_table({{"boost_double", "Boost double", 3},
+                                      {"bounds_ratio", "bounds/array", 3},
+                                      {"boost_ratio", "Boost/array", 3}});
   for (const double m : dimensions) {
     const auto ns = [&](const char* method, const char* precision) {
       return result.row(m, method, precision).ns_per_value;
@@ -75,14 +81,7 @@ report::Table time_table(const BenchMathResult& result,
 /// One row per dimension: largest errors, and what Boost cannot give.
 report::Table error_table(const BenchMathResult& result,
                           const std::set<double>& dimensions) {
-  report::Table table;
-  table.columns = {{"m", "m", 7},
-                   {"array", "array", 3},
-                   {"array_float", "array float", 3},
-                   {"scalar", "scalar", 3},
-                   {"bounds", "bounds", 3},
-                   {"boost", "Boost", 3},
-                   {"boost_failed", "Boost fails (%)", 3}};
+  report::Table table = method_table({{"boost_failed", "Boost fails (%)", 3}});
   for (const double m : dimensions) {
     const auto error = [&](const char* method,
                            const char* precision) -> report::Cell {

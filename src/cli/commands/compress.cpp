@@ -145,10 +145,7 @@ void add_compress(CLI::App& root, Invocation& invocation) {
                    "folder of IDX files")
       ->type_name("NAME|DIR")
       ->capture_default_str();
-  command
-      ->add_option("--data-dir", options->data_dir,
-                   "Data folder (default: RADIR_DATA_DIR)")
-      ->type_name("DIR");
+  add_data_dir_option(*command, options->data_dir);
   command
       ->add_option("--model", options->model,
                    "Network: lenet5 (the default), lenet300 or a JSON file")

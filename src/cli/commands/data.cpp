@@ -154,10 +154,7 @@ void fetch(const DataOptions& options, const CommonOptions& common) {
 }
 
 void add_data_dir(CLI::App& command, DataOptions& options) {
-  command
-      .add_option("--data-dir", options.data_dir,
-                  "Data folder (default: RADIR_DATA_DIR)")
-      ->type_name("DIR");
+  add_data_dir_option(command, options.data_dir);
 }
 
 }  // namespace

@@ -74,10 +74,7 @@ void add_doctor(CLI::App& root, Invocation& invocation) {
       {"doctor", "Show the capabilities of this machine, problems and fixes",
        "radir doctor --data-dir data"},
       [data_dir](const CommonOptions& common) { examine(*data_dir, common); });
-  command
-      ->add_option("--data-dir", *data_dir,
-                   "Data folder (default: RADIR_DATA_DIR)")
-      ->type_name("DIR");
+  add_data_dir_option(*command, *data_dir);
 }
 
 }  // namespace radir::cli

@@ -72,9 +72,7 @@ void add_export(CLI::App& root, Invocation& invocation) {
       [options](const CommonOptions& common) {
         export_model(*options, common);
       });
-  command->add_option("model", options->model, "Run folder or model file")
-      ->type_name("RUN|MODEL")
-      ->required();
+  add_model_argument(*command, options->model);
   CLI::Option* onnx =
       command->add_option("--onnx", options->onnx, "ONNX file to write")
           ->type_name("FILE");

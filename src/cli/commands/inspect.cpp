@@ -80,9 +80,7 @@ void add_inspect(CLI::App& root, Invocation& invocation) {
           print(file, model, inspection);
         }
       });
-  command->add_option("model", *path, "Run folder or model file")
-      ->type_name("RUN|MODEL")
-      ->required();
+  add_model_argument(*command, *path);
 }
 
 }  // namespace radir::cli

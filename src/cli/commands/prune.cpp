@@ -84,9 +84,7 @@ void add_prune(CLI::App& root, Invocation& invocation) {
       {"prune", "Remove unneeded units from a trained model",
        "radir prune small-run --out smaller.safetensors"},
       [options](const CommonOptions& common) { prune(*options, common); });
-  command->add_option("model", options->model, "Run folder or model file")
-      ->type_name("RUN|MODEL")
-      ->required();
+  add_model_argument(*command, options->model);
   command->add_option("--out", options->out, "Model file to write")
       ->type_name("FILE")
       ->required();
@@ -103,10 +101,7 @@ void add_prune(CLI::App& root, Invocation& invocation) {
       ->add_option("--data", options->data,
                    "Images to measure the error on: digits, mnist or a folder")
       ->type_name("NAME|DIR");
-  command
-      ->add_option("--data-dir", options->data_dir,
-                   "Data folder (default: RADIR_DATA_DIR)")
-      ->type_name("DIR");
+  add_data_dir_option(*command, options->data_dir);
 }
 
 }  // namespace radir::cli

@@ -5,7 +5,7 @@
 #include "radir/core/error.h"
 #include "radir/data/data_kind.h"
 #include "radir/kernels/network.h"
-#include "radir/likelihood/predictive_mixture.h"
+#include "radir/likelihood/class_prediction.h"
 #include "radir/train/predictor.h"
 
 namespace radir::workflows {

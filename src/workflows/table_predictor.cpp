@@ -1,7 +1,6 @@
 #include "radir/workflows/table_predictor.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "radir/core/error.h"
@@ -18,17 +17,7 @@ constexpr std::int64_t kRowsAtOnce = 1024;
 /// Rows one task of the pool turns into distributions.
 constexpr std::int64_t kRowsPerTask = 16;
 
-constexpr std::array<int, 4> kLevels = {50, 80, 90, 95};  // per cent
-constexpr std::size_t kCalibrationQuantiles = 19;         // 0.05 ... 0.95
 constexpr double kHalfLogTwoPi = 0.91893853320467274178;
-
-double calibration_quantile(std::size_t i) {
-  return 0.05 * static_cast<double>(i + 1);
-}
-
-std::string level_key(const char* name, int level) {
-  return std::string(name) + "_" + std::to_string(level);
-}
 
 }  // namespace
 
@@ -207,7 +196,7 @@ double TabularPredictor::published_estimator(const data::EncodedRows& rows) {
 }
 
 TabularScores::TabularScores(const data::TableEncoder& encoder)
-    : encoder_(encoder), below_(kCalibrationQuantiles) {}
+    : encoder_(encoder) {}
 
 void TabularScores::add(TabularPredictor& predictor,
                         const data::EncodedRows& rows) {
@@ -221,44 +210,16 @@ void TabularScores::add(TabularPredictor& predictor,
 
 void TabularScores::add_regression(TabularPredictor& predictor,
                                    const data::EncodedRows& rows) {
-  struct RowScore {
-    double log_density, residual, crps, probability;
-    std::array<double, kLevels.size()> widths;
-  };
-  std::vector<RowScore> scores(static_cast<std::size_t>(rows.count));
+  std::vector<likelihood::RegressionScore> scores(
+      static_cast<std::size_t>(rows.count));
   const data::ColumnCode& code = encoder_.target();
   predictor.regression(
       rows, [&](std::int64_t row, const likelihood::PredictiveMixture& p) {
         const auto at = static_cast<std::size_t>(row);
-        const double target =
-            code.mean + code.scale * static_cast<double>(rows.targets[at]);
-        RowScore& score = scores[at];
-        score = {p.log_density(target),
-                 target - p.mean(),
-                 p.crps(target),
-                 p.cdf(target),
-                 {}};
-        for (std::size_t l = 0; l < kLevels.size(); ++l) {
-          const double tail = (1 - kLevels[l] / 100.0) / 2;
-          score.widths[l] = p.quantile(1 - tail) - p.quantile(tail);
-        }
+        scores[at] = likelihood::score(
+            p, code.mean + code.scale * static_cast<double>(rows.targets[at]));
       });
-  for (const RowScore& score : scores) {
-    sums_["log_likelihood"] += score.log_density;
-    sums_["squares"] += score.residual * score.residual;
-    sums_["mae"] += std::abs(score.residual);
-    sums_["crps"] += score.crps;
-    for (std::size_t l = 0; l < kLevels.size(); ++l) {
-      const double tail = (1 - kLevels[l] / 100.0) / 2;
-      const bool inside =
-          score.probability >= tail && score.probability <= 1 - tail;
-      sums_[level_key("coverage", kLevels[l])] += inside ? 1 : 0;
-      sums_[level_key("width", kLevels[l])] += score.widths[l];
-    }
-    for (std::size_t i = 0; i < below_.size(); ++i) {
-      if (score.probability <= calibration_quantile(i)) ++below_[i];
-    }
-  }
+  for (const auto& score : scores) numbers_.add(score);
 }
 
 void TabularScores::add_classes(TabularPredictor& predictor,
@@ -277,35 +238,7 @@ void TabularScores::add_classes(TabularPredictor& predictor,
 std::vector<std::pair<std::string, double>> TabularScores::metrics() const {
   RADIR_CHECK(count_ > 0, ArgumentError,
               "there are no rows to evaluate the model on");
-  return encoder_.is_classification() ? classes_.metrics()
-                                      : regression_metrics();
-}
-
-std::vector<std::pair<std::string, double>> TabularScores::regression_metrics()
-    const {
-  const double count = static_cast<double>(count_);
-  const auto mean = [&](const std::string& key) {
-    return sums_.at(key) / count;
-  };
-  std::vector<std::pair<std::string, double>> result = {
-      {"log_likelihood", mean("log_likelihood")},
-      {"rmse", std::sqrt(mean("squares"))},
-      {"mae", mean("mae")},
-      {"crps", mean("crps")}};
-  for (const char* name : {"coverage", "width"}) {
-    for (int level : kLevels) {
-      const std::string key = level_key(name, level);
-      result.emplace_back(key, mean(key));
-    }
-  }
-  double error = 0;
-  for (std::size_t i = 0; i < below_.size(); ++i) {
-    error += std::abs(static_cast<double>(below_[i]) / count -
-                      calibration_quantile(i));
-  }
-  result.emplace_back("calibration_error",
-                      error / static_cast<double>(below_.size()));
-  return result;
+  return encoder_.is_classification() ? classes_.metrics() : numbers_.metrics();
 }
 
 }  // namespace radir::workflows

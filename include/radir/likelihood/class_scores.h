@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "radir/likelihood/predictive_mixture.h"
+#include "radir/likelihood/class_prediction.h"
 
 namespace radir::likelihood {
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -60,25 +59,5 @@ class PredictiveMixture {
   double epistemic_variance_ = 0;
   double aleatoric_variance_ = 0;
 };
-
-/// The predictive distribution of a class: the mean over draws of the weights
-/// of the softmax of the outputs.
-struct ClassPrediction {
-  std::vector<double> probabilities;
-  /// Entropy of the probabilities, in nats: all of the uncertainty.
-  double entropy = 0;
-  /// Mutual information of class and weights: the epistemic part of it.
-  double mutual_information = 0;
-
-  std::int64_t most_likely() const;
-};
-
-/// From the outputs (logits) of `draws` draws, [draw][class], `stride` numbers
-/// from one draw to the next.
-ClassPrediction predict_class(const float* logits, std::int64_t draws,
-                              std::int64_t classes, std::int64_t stride);
-
-/// The mixture of predictions with equal weights: restarts of a network.
-ClassPrediction mixture_of(const std::vector<ClassPrediction>& predictions);
 
 }  // namespace radir::likelihood

@@ -2,15 +2,16 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "radir/core/thread_pool.h"
 #include "radir/data/table_encoder.h"
+#include "radir/likelihood/class_prediction.h"
 #include "radir/likelihood/class_scores.h"
 #include "radir/likelihood/predictive_mixture.h"
+#include "radir/likelihood/regression_scores.h"
 #include "radir/workflows/table_fit.h"
 
 namespace radir::workflows {
@@ -66,24 +67,19 @@ class TabularScores {
 
   std::int64_t count() const { return count_; }
 
-  /// Means over all rows so far. Numeric target, in original units:
-  /// log_likelihood, rmse, mae (both of the predictive mean), crps,
-  /// coverage_50, _80, _90, _95 and width_50 ... (central intervals: share of
-  /// rows inside, mean width) and calibration_error (mean over p = 0.05 ...
-  /// 0.95 of | share of rows below the p-quantile - p |). Categorical target:
-  /// those of ClassScores. Throws ArgumentError without rows.
+  /// Means over all rows so far: those of RegressionScores for a numeric
+  /// target, in original units, and those of ClassScores for a categorical one.
+  /// Throws ArgumentError without rows.
   std::vector<std::pair<std::string, double>> metrics() const;
 
  private:
   void add_regression(TabularPredictor& predictor,
                       const data::EncodedRows& rows);
   void add_classes(TabularPredictor& predictor, const data::EncodedRows& rows);
-  std::vector<std::pair<std::string, double>> regression_metrics() const;
 
   const data::TableEncoder& encoder_;
   std::int64_t count_ = 0;
-  std::map<std::string, double> sums_;
-  std::vector<std::int64_t> below_;  // rows below each calibration quantile
+  likelihood::RegressionScores numbers_;
   likelihood::ClassScores classes_;
 };
 

@@ -11,6 +11,7 @@
 #include "radir/data/table_encoder.h"
 #include "radir/data/table_source.h"
 #include "radir/files/atomic_file.h"
+#include "radir/likelihood/class_prediction.h"
 #include "radir/likelihood/predictive_mixture.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_predictor.h"

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "radir/likelihood/predictive_mixture.h"
+
+namespace radir::likelihood {
+
+/// Central intervals that are scored, in per cent of the probability.
+constexpr std::array<int, 4> kIntervalLevels = {50, 80, 90, 95};
+
+/// What one prediction is worth, given the number that came true.
+struct RegressionScore {
+  double log_density = 0;
+  double residual = 0;  ///< the number less the predictive mean
+  double crps = 0;
+  double probability = 0;  ///< predicted for at most the number
+  std::array<double, kIntervalLevels.size()> widths = {};  ///< of intervals
+};
+
+RegressionScore score(const PredictiveMixture& prediction, double target);
+
+/// Scores of predicted numbers, gathered one by one.
+class RegressionScores {
+ public:
+  void add(const RegressionScore& score);
+
+  std::int64_t count() const { return count_; }
+
+  /// Means so far: log_likelihood, rmse, mae (both of the predictive mean),
+  /// crps, coverage_50, _80, _90, _95 and width_50 ... (central intervals:
+  /// share of targets inside, mean width) and calibration_error (mean over
+  /// p = 0.05 ... 0.95 of | share of targets below the p-quantile - p |).
+  /// Throws ArgumentError without a prediction.
+  std::vector<std::pair<std::string, double>> metrics() const;
+
+ private:
+  struct Interval {
+    double inside = 0;
+    double width = 0;
+  };
+
+  std::int64_t count_ = 0;
+  double log_likelihood_ = 0;
+  double squares_ = 0;
+  double absolutes_ = 0;
+  double crps_ = 0;
+  std::array<Interval, kIntervalLevels.size()> intervals_;
+  std::array<std::int64_t, 19> below_ = {};  // of each calibration quantile
+};
+
+}  // namespace radir::likelihood

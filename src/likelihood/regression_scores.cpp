@@ -1,0 +1,79 @@
+#include "radir/likelihood/regression_scores.h"
+
+#include <cmath>
+
+#include "radir/core/error.h"
+
+namespace radir::likelihood {
+namespace {
+
+/// Probability on either side of the central interval.
+double tail_of(int level) { return (1 - level / 100.0) / 2; }
+
+/// 0.05, 0.1, ... 0.95.
+double calibration_quantile(std::size_t i) {
+  return 0.05 * static_cast<double>(i + 1);
+}
+
+}  // namespace
+
+RegressionScore score(const PredictiveMixture& prediction, double target) {
+  RegressionScore result = {prediction.log_density(target),
+                            target - prediction.mean(),
+                            prediction.crps(target),
+                            prediction.cdf(target),
+                            {}};
+  for (std::size_t l = 0; l < kIntervalLevels.size(); ++l) {
+    const double tail = tail_of(kIntervalLevels[l]);
+    result.widths[l] =
+        prediction.quantile(1 - tail) - prediction.quantile(tail);
+  }
+  return result;
+}
+
+void RegressionScores::add(const RegressionScore& score) {
+  ++count_;
+  log_likelihood_ += score.log_density;
+  squares_ += score.residual * score.residual;
+  absolutes_ += std::abs(score.residual);
+  crps_ += score.crps;
+  for (std::size_t l = 0; l < kIntervalLevels.size(); ++l) {
+    const double tail = tail_of(kIntervalLevels[l]);
+    const bool inside =
+        score.probability >= tail && score.probability <= 1 - tail;
+    intervals_[l].inside += inside ? 1 : 0;
+    intervals_[l].width += score.widths[l];
+  }
+  for (std::size_t i = 0; i < below_.size(); ++i) {
+    if (score.probability <= calibration_quantile(i)) ++below_[i];
+  }
+}
+
+std::vector<std::pair<std::string, double>> RegressionScores::metrics() const {
+  RADIR_CHECK(count_ > 0, ArgumentError,
+              "there are no predictions to evaluate");
+  const auto count = static_cast<double>(count_);
+  std::vector<std::pair<std::string, double>> result = {
+      {"log_likelihood", log_likelihood_ / count},
+      {"rmse", std::sqrt(squares_ / count)},
+      {"mae", absolutes_ / count},
+      {"crps", crps_ / count}};
+  for (std::size_t l = 0; l < intervals_.size(); ++l) {
+    result.emplace_back("coverage_" + std::to_string(kIntervalLevels[l]),
+                        intervals_[l].inside / count);
+  }
+  for (std::size_t l = 0; l < intervals_.size(); ++l) {
+    result.emplace_back("width_" + std::to_string(kIntervalLevels[l]),
+                        intervals_[l].width / count);
+  }
+  double error = 0;
+  for (std::size_t i = 0; i < below_.size(); ++i) {
+    error += std::abs(static_cast<double>(below_[i]) / count -
+                      calibration_quantile(i));
+  }
+  result.emplace_back("calibration_error",
+                      error / static_cast<double>(below_.size()));
+  return result;
+}
+
+}  // namespace radir::likelihood

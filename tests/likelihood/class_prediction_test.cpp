@@ -1,0 +1,43 @@
+#include "radir/likelihood/class_prediction.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "radir/core/error.h"
+#include "support/expect_error.h"
+
+namespace radir::likelihood {
+namespace {
+
+using ::radir::testing::expect_error;
+
+TEST(ClassPrediction, TellsDisagreementFromDoubt) {
+  // Two draws sure of different classes: all of the entropy is epistemic.
+  const float disagree[] = {50, 0, 0, 50};
+  const ClassPrediction a = predict_class(disagree, 2, 2, 2);
+  EXPECT_NEAR(a.entropy, std::log(2.0), 1e-12);
+  EXPECT_NEAR(a.mutual_information, std::log(2.0), 1e-12);
+  // Two draws both in doubt: none of it is.
+  const float doubt[] = {0, 0, 0, 0};
+  const ClassPrediction b = predict_class(doubt, 2, 2, 2);
+  EXPECT_NEAR(b.entropy, std::log(2.0), 1e-12);
+  EXPECT_NEAR(b.mutual_information, 0, 1e-12);
+
+  const float likely[] = {0, std::log(3.0f)};
+  const ClassPrediction c = predict_class(likely, 1, 2, 2);
+  EXPECT_NEAR(c.probabilities[1], 0.75, 1e-7);
+  EXPECT_EQ(c.most_likely(), 1);
+}
+
+TEST(ClassPrediction, AMixtureAverages) {
+  const float first[] = {50, 0}, second[] = {0, 50};
+  const ClassPrediction p = mixture_of(
+      {predict_class(first, 1, 2, 2), predict_class(second, 1, 2, 2)});
+  EXPECT_NEAR(p.probabilities[0], 0.5, 1e-12);
+  EXPECT_NEAR(p.mutual_information, std::log(2.0), 1e-12);
+  expect_error<ArgumentError>([] { mixture_of({}); }, "at least one");
+}
+
+}  // namespace
+}  // namespace radir::likelihood

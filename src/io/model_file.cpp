@@ -9,6 +9,7 @@
 #include "radir/files/json_object.h"
 #include "radir/files/settings_json.h"
 #include "radir/io/safetensors.h"
+#include "radir/likelihood/options.h"
 #include "radir/posterior/family.h"
 #include "radir/posterior/options.h"
 
@@ -21,23 +22,6 @@ constexpr const char* kMetadataKey = "radir.model";
 /// Raised when a file of the new form would be misread by an older program.
 constexpr std::int64_t kFormatVersion = 1;
 constexpr std::int64_t kMostNetworks = 1000;
-
-// Enumerators by name. The first line of each list is the default.
-
-constexpr std::pair<train::Likelihood::Kind, const char*> kLikelihoods[] = {
-    {train::Likelihood::Kind::Gaussian, "gaussian"},
-    {train::Likelihood::Kind::PredictedNoise, "predicted-noise"},
-    {train::Likelihood::Kind::Categorical, "categorical"}};
-
-template <typename Enum, std::size_t N>
-std::string name_of(const std::pair<Enum, const char*> (&names)[N],
-                    Enum value) {
-  for (const auto& [candidate, name] : names) {
-    if (candidate == value) return name;
-  }
-  RADIR_ASSERT(false && "an enumerator has a name");
-  return "";
-}
 
 Json to_json(posterior::Options options) {
   Json json = {{"family", options.family().name()}};
@@ -86,19 +70,19 @@ posterior::Options read_posterior(const Json& document,
   return options;
 }
 
-Json to_json(const train::Likelihood& likelihood) {
-  return {{"kind", name_of(kLikelihoods, likelihood.kind)},
-          {"prior_shape", likelihood.prior_shape},
-          {"prior_rate", likelihood.prior_rate}};
+Json to_json(likelihood::Options options) {
+  Json json;
+  files::SettingsWriter writer(json);
+  describe(writer, options);
+  return json;
 }
 
-train::Likelihood read_likelihood(files::JsonObject json) {
-  train::Likelihood likelihood;
-  likelihood.kind = json.choice("kind", kLikelihoods);
-  likelihood.prior_shape = json.number("prior_shape");
-  likelihood.prior_rate = json.number("prior_rate");
+likelihood::Options read_likelihood(files::JsonObject json) {
+  likelihood::Options options;
+  files::SettingsReader reader(json);
+  describe(reader, options);
   json.finish();
-  return likelihood;
+  return options;
 }
 
 Json parse_section(const std::string& text, const char* name) {

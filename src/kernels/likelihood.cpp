@@ -4,6 +4,7 @@
 
 #include "kernels/likelihood_isa.h"
 #include "radir/core/error.h"
+#include "radir/math/constants.h"
 #include "radir/math/gamma.h"
 
 namespace radir::kernels {
@@ -32,7 +33,7 @@ const LikelihoodTable<double>& table_of(Isa isa) {
   return isa_generic::likelihood_double;
 }
 
-constexpr double kHalfLogTwoPi = 0.918938533204672741780329736406;
+using math::detail::kHalfLog2Pi;
 
 }  // namespace
 
@@ -61,7 +62,7 @@ GammaPrecisionLoss gamma_precision_loss(const LikelihoodData<T>& data,
       table_of<T>(data.isa).squared(scaled, targets) / 2;
   const auto count = static_cast<double>(data.batch * data.num_outputs);
   GammaPrecisionLoss result;
-  result.loss = count * (kHalfLogTwoPi +
+  result.loss = count * (kHalfLog2Pi +
                          (std::log(rate) - math::detail::digamma(shape)) / 2) +
                 shape / rate * half_squares;
   result.shape_gradient =

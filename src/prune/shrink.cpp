@@ -316,15 +316,9 @@ ShrunkModel<T> shrink(const train::Model& model,
       means_of_bias[i] += static_cast<T>(constants[at(kept[l].rows[i])]);
     }
   }
-  for (std::size_t i = 0;
-       model.spec().likelihood.kind == train::Likelihood::Kind::Gaussian &&
-       i < 2;
-       ++i) {
-    result.parameters[at(
-        target.parameters()[target.precision_parameter() + i].offset)] =
-        parameters[at(
-            model.parameters()[model.precision_parameter() + i].offset)];
-  }
+  std::copy_n(parameters.begin() + model.likelihood_offset(),
+              model.likelihood_parameter_count(),
+              result.parameters.begin() + target.likelihood_offset());
   return result;
 }
 

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <limits>
 
+#include "radir/math/constants.h"
+
 namespace radir::prune {
 namespace {
 
 /// Smaller deviations do not count: radii within 5 % of each other.
 constexpr double kSmallestDeviation = 0.05;
-constexpr double kSmallestGap = 0.6931471805599453;  // log 2
+constexpr double kSmallestGap = math::detail::kLog2;
 
 /// Sums of a run of scores, for the likelihood of the best normal of it.
 class Sums {

@@ -12,6 +12,7 @@
 #include "radir/core/version.h"
 #include "radir/math/article.h"
 #include "radir/math/bessel.h"
+#include "radir/math/constants.h"
 #include "radir/math/half_cauchy.h"
 #include "radir/math/vmf.h"
 #include "radir/report/chart.h"
@@ -32,7 +33,7 @@ using report::Series;
 using report::spaced;
 using report::to_svg;
 
-constexpr double kPi = 3.14159265358979323846;
+using math::detail::kPi;
 
 std::vector<double> values_at(const std::vector<double>& x,
                               const std::function<double(double)>& f) {

@@ -18,6 +18,7 @@
 #include "radir/data/table_encoder.h"
 #include "radir/data/table_source.h"
 #include "radir/files/json_object.h"
+#include "radir/likelihood/options.h"
 #include "radir/likelihood/predictive_mixture.h"
 #include "radir/posterior/grouping.h"
 #include "radir/train/model.h"
@@ -28,7 +29,6 @@ namespace radir::reproduce {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using train::Likelihood;
 
 constexpr std::int64_t kRestarts = 5;
 constexpr std::int64_t kSamples = 200;
@@ -66,7 +66,7 @@ std::int64_t steps_of(const UciOptions& options, std::int64_t rows) {
 std::vector<workflows::TabularSettings> candidates(const UciOptions& options,
                                                    std::int64_t rows,
                                                    std::int64_t hidden_units,
-                                                   Likelihood::Kind noise) {
+                                                   likelihood::Kind noise) {
   std::vector<workflows::TabularSettings> result;
   const std::int64_t steps = steps_of(options, rows);
   for (const Prior& prior : kPriors) {
@@ -161,7 +161,7 @@ UciNoiseResult run_noise_model(
   result.mixture = score(model, test, seed);
   model.networks.resize(1);
   result.single = score(model, test, seed);
-  if (best.settings.noise == Likelihood::Kind::Gaussian) {
+  if (best.settings.noise == likelihood::Kind::Gaussian) {
     result.published_estimator =
         workflows::TabularPredictor(model, kPublishedSamples, seed)
             .published_estimator(test);
@@ -175,8 +175,8 @@ UciSplitResult run_split(const UciOptions& options, const data::UciSet& set,
   const auto start = std::chrono::steady_clock::now();
   const data::UciSplit& rows = set.splits[static_cast<std::size_t>(split)];
   const auto train_rows = static_cast<std::int64_t>(rows.train.size());
-  const auto with_noise = [&](Likelihood::Kind noise) {
-    const workflows::RunPart part(run, train::to_string(noise));
+  const auto with_noise = [&](likelihood::Kind noise) {
+    const workflows::RunPart part(run, likelihood::to_string(noise));
     return run_noise_model(
         table, rows, candidates(options, train_rows, set.hidden_units, noise),
         part.get());
@@ -184,8 +184,8 @@ UciSplitResult run_split(const UciOptions& options, const data::UciSet& set,
   UciSplitResult result;
   result.set = set.name;
   result.split = split;
-  result.gaussian = with_noise(Likelihood::Kind::Gaussian);
-  result.predicted_noise = with_noise(Likelihood::Kind::PredictedNoise);
+  result.gaussian = with_noise(likelihood::Kind::Gaussian);
+  result.predicted_noise = with_noise(likelihood::Kind::PredictedNoise);
   result.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();
@@ -202,7 +202,7 @@ std::string configuration(const UciOptions& options, const std::string& data) {
       {"restarts", kRestarts}, {"repetitions", kSmallSetRepetitions}};
   for (std::int64_t rows : {kSmallSet - 1, kSmallSet}) {
     for (const workflows::TabularSettings& settings :
-         candidates(options, rows, 1, Likelihood::Kind::Gaussian)) {
+         candidates(options, rows, 1, likelihood::Kind::Gaussian)) {
       json["candidates"].push_back(Json::parse(workflows::to_json(settings)));
     }
   }

@@ -10,8 +10,7 @@
 #include "radir/kernels/adam.h"
 #include "radir/kernels/likelihood.h"
 #include "radir/kernels/network.h"
-#include "radir/math/radial_kl.h"
-#include "radir/train/evaluation.h"
+#include "radir/likelihood/likelihood.h"
 #include "train/posterior_set.h"
 
 namespace radir::train {
@@ -30,7 +29,9 @@ class CompiledStep<T>::Impl {
         blocks_(parameter_blocks(model)),
         gradient_(static_cast<std::size_t>(model.parameter_count())),
         targets_(static_cast<std::size_t>(max_batch * model.target_size())),
-        labels_(static_cast<std::size_t>(max_batch)) {}
+        labels_(static_cast<std::size_t>(max_batch)),
+        own_(static_cast<std::size_t>(model.likelihood_parameter_count())),
+        own_gradient_(own_.size()) {}
 
   StepLoss gradient(const TrainingState<T>& state, const Batch<T>& batch,
                     const StepSettings& settings) {
@@ -42,6 +43,8 @@ class CompiledStep<T>::Impl {
     gather_targets(batch);
 
     const T* parameters = state.parameters.data();
+    std::copy_n(parameters + model_.likelihood_offset(), own_.size(),
+                own_.begin());
     const auto examples = static_cast<double>(settings.data_count);
     const auto batch_size = static_cast<double>(
         settings.shared_batch > 0 ? settings.shared_batch : batch.count);
@@ -55,7 +58,7 @@ class CompiledStep<T>::Impl {
       posteriors_.sample(parameters, state.seed, noise, execution_.pool);
       const T* outputs = network_.forward(posteriors_.weights());
       const double sample_loss =
-          scale * likelihood(state, outputs, batch.count, scale);
+          scale * likelihood(outputs, batch.count, scale);
       loss_.nll += sample_loss;
       network_.backward(posteriors_.weights(), posteriors_.weight_gradients());
       posteriors_.backward(parameters, gradient_.data(), sample_loss,
@@ -65,10 +68,12 @@ class CompiledStep<T>::Impl {
     const double share = static_cast<double>(batch.count) / batch_size;
     const double kl_scale = share * (settings.kl_weight / examples);
     posteriors_.kl_backward(parameters, kl_scale, gradient_.data());
-    precision_kl_backward(state, kl_scale);
+    add_own_gradient([&](double* gradient) {
+      model_.likelihood().kl_backward(own_.data(), kl_scale, gradient);
+    });
     loss_.kl = settings.kl_value
                    ? share * ((posteriors_.kl(parameters) +
-                               precision_kl(model_, state.parameters)) /
+                               model_.likelihood().kl(own_.data())) /
                               examples)
                    : std::numeric_limits<double>::quiet_NaN();
     return loss_;
@@ -200,18 +205,18 @@ class CompiledStep<T>::Impl {
     RADIR_CHECK(settings.samples > 0, ArgumentError,
                 "compiled step: samples must be positive, but is ",
                 settings.samples);
-    const bool classes =
-        model_.spec().likelihood.kind == Likelihood::Kind::Categorical;
+    const bool classes = model_.likelihood().has_labels();
     RADIR_CHECK(batch.inputs != nullptr, ArgumentError,
                 "compiled step: the batch has no inputs");
     RADIR_CHECK(classes ? batch.labels != nullptr : batch.targets != nullptr,
                 ArgumentError, "compiled step: a ",
-                to_string(model_.spec().likelihood.kind), " likelihood needs ",
-                classes ? "labels" : "targets", " in the batch");
+                likelihood::to_string(model_.spec().likelihood.kind),
+                " likelihood needs ", classes ? "labels" : "targets",
+                " in the batch");
   }
 
   void gather_targets(const Batch<T>& batch) {
-    if (model_.spec().likelihood.kind == Likelihood::Kind::Categorical) {
+    if (model_.likelihood().has_labels()) {
       gather(batch, batch.labels, 1, labels_.data());
     } else {
       gather(batch, batch.targets, model_.target_size(), targets_.data());
@@ -230,9 +235,9 @@ class CompiledStep<T>::Impl {
   }
 
   /// Sum of the batch's NLL; leaves the derivative of `scale` times it by the
-  /// outputs in the network, and by the precision's posterior in the gradient.
-  double likelihood(const TrainingState<T>& state, const T* outputs,
-                    std::int64_t count, double scale) {
+  /// outputs in the network, and by the likelihood's own parameters in the
+  /// gradient.
+  double likelihood(const T* outputs, std::int64_t count, double scale) {
     kernels::LikelihoodData<T> data;
     data.outputs = outputs;
     data.num_outputs = model_.output_size();
@@ -240,39 +245,21 @@ class CompiledStep<T>::Impl {
     data.stride = network_.stride();
     data.gradient = network_.output_gradient();
     data.scale = scale;
-    switch (model_.spec().likelihood.kind) {
-      case Likelihood::Kind::Categorical:
-        return kernels::categorical_loss(data, labels_.data());
-      case Likelihood::Kind::PredictedNoise:
-        return kernels::predicted_noise_loss(data, targets_.data(),
-                                             kernels::NoiseOutput::LogVariance);
-      case Likelihood::Kind::Gaussian:
-        break;
-    }
-    const Precision precision = precision_of(model_, state.parameters);
-    const auto result = kernels::gamma_precision_loss(
-        data, targets_.data(), precision.shape, precision.rate);
-    add_precision_gradient(scale * precision.shape * result.shape_gradient,
-                           scale * precision.rate * result.rate_gradient);
-    return result.loss;
+    double loss = 0;
+    add_own_gradient([&](double* gradient) {
+      loss = model_.likelihood().loss(data, {targets_.data(), labels_.data()},
+                                      own_.data(), gradient);
+    });
+    return loss;
   }
 
-  /// Gradient with respect to the logarithms of shape and rate.
-  void add_precision_gradient(double log_shape, double log_rate) {
-    const auto at = static_cast<std::size_t>(
-        model_.parameters()[model_.precision_parameter()].offset);
-    gradient_[at] += T(log_shape);
-    gradient_[at + 1] += T(log_rate);
-  }
-
-  void precision_kl_backward(const TrainingState<T>& state, double scale) {
-    if (model_.spec().likelihood.kind != Likelihood::Kind::Gaussian) return;
-    const Likelihood& prior = model_.spec().likelihood;
-    const Precision q = precision_of(model_, state.parameters);
-    const auto gradient = math::kl_gamma_gradient(
-        q.shape, q.rate, prior.prior_shape, prior.prior_rate);
-    add_precision_gradient(scale * q.shape * gradient.q1,
-                           scale * q.rate * gradient.q2);
+  /// Adds what `write` adds to zeros, by the likelihood's own parameters.
+  template <typename Write>
+  void add_own_gradient(const Write& write) {
+    std::fill(own_gradient_.begin(), own_gradient_.end(), 0.0);
+    write(own_gradient_.data());
+    T* gradient = gradient_.data() + model_.likelihood_offset();
+    for (double value : own_gradient_) *gradient++ += T(value);
   }
 
   /// Null where all are 1.
@@ -321,6 +308,8 @@ class CompiledStep<T>::Impl {
   std::vector<T> rate_multiplier_;
   std::vector<T> targets_;
   std::vector<std::int64_t> labels_;
+  std::vector<double> own_;  // parameters of the likelihood's own
+  std::vector<double> own_gradient_;
 };
 
 template <typename T>

@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "radir/core/error.h"
+#include "radir/likelihood/gaussian.h"
+#include "radir/likelihood/options.h"
 #include "radir/math/constants.h"
 #include "radir/math/gamma.h"
 #include "radir/network/spec.h"
@@ -37,7 +39,7 @@ void check_supported(const Model& model) {
   RADIR_CHECK(
       network.layers.size() == 1 && layer.tensor_shape.size() == 2 &&
           normal_prior_scale(layer.shape, layer.weight) &&
-          model.spec().likelihood.kind == Likelihood::Kind::Gaussian,
+          model.spec().likelihood.kind == likelihood::Kind::Gaussian,
       UnsupportedError,
       "coordinate-ascent: supports one dense layer with the gaussian ",
       "family, fixed priors and the gaussian likelihood, but the model ",
@@ -180,7 +182,8 @@ StepLoss CoordinateAscent<T>::step(TrainingState<T>& state,
   check(state, batch, settings);
   read_inputs(batch);
   std::vector<T> parameters = state.parameters;
-  Precision q = precision_of(model_, parameters);
+  likelihood::Precision q = likelihood::precision_of(
+      likelihood_parameters(model_, parameters).data());
   const double temperature = settings.kl_weight;
   double squares = 0;
   for (std::int64_t k = 0; k < model_.target_size(); ++k) {
@@ -188,7 +191,7 @@ StepLoss CoordinateAscent<T>::step(TrainingState<T>& state,
     squares += update_output(parameters, k, q.shape / q.rate / temperature);
   }
 
-  const Likelihood& prior = model_.spec().likelihood;
+  const likelihood::Options& prior = model_.spec().likelihood;
   const auto examples = static_cast<double>(data_count_);
   const auto targets = static_cast<double>(data_count_ * model_.target_size());
   q.shape = prior.prior_shape + targets / (2 * temperature);
@@ -197,8 +200,7 @@ StepLoss CoordinateAscent<T>::step(TrainingState<T>& state,
               "coordinate-ascent: the sum of squared residuals is not finite ",
               "at step ", state.step + 1,
               "; standardise the inputs and targets first");
-  const auto at = static_cast<std::size_t>(
-      model_.parameters()[model_.precision_parameter()].offset);
+  const auto at = static_cast<std::size_t>(model_.likelihood_offset());
   parameters[at] = static_cast<T>(std::log(q.shape));
   parameters[at + 1] = static_cast<T>(std::log(q.rate));
   state.parameters = std::move(parameters);
@@ -209,11 +211,13 @@ StepLoss CoordinateAscent<T>::step(TrainingState<T>& state,
                          (std::log(q.rate) - math::digamma(q.shape)) / 2) +
               q.shape / q.rate * squares / 2) /
              examples;
-  loss.kl = settings.kl_value
-                ? (PosteriorSet<T>(model_).kl(state.parameters.data()) +
-                   precision_kl(model_, state.parameters)) /
-                      examples
-                : std::numeric_limits<double>::quiet_NaN();
+  loss.kl =
+      settings.kl_value
+          ? (PosteriorSet<T>(model_).kl(state.parameters.data()) +
+             model_.likelihood().kl(
+                 likelihood_parameters(model_, state.parameters).data())) /
+                examples
+          : std::numeric_limits<double>::quiet_NaN();
   return loss;
 }
 

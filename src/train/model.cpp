@@ -17,25 +17,15 @@ using network::Relu;
 
 }  // namespace
 
-const char* to_string(Likelihood::Kind kind) {
-  switch (kind) {
-    case Likelihood::Kind::PredictedNoise:
-      return "predicted-noise";
-    case Likelihood::Kind::Categorical:
-      return "categorical";
-    case Likelihood::Kind::Gaussian:
-      break;
-  }
-  return "gaussian";
-}
-
 std::int64_t ParameterInfo::size() const {
   std::int64_t product = 1;
   for (std::int64_t extent : shape) product *= extent;
   return product;
 }
 
-Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
+Model::Model(ModelSpec spec)
+    : spec_(std::move(spec)),
+      likelihood_(likelihood::make_likelihood(spec_.likelihood)) {
   const auto shapes =
       network::layer_shapes(spec_.network.input, spec_.network.layers);
   output_size_ = shapes.back().size();
@@ -57,14 +47,7 @@ Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
       ArgumentError, "model: posterior options must be given once or for each ",
       "of the ", layers_.size(), " layers with weights, but there are ",
       spec_.weights.size());
-  RADIR_CHECK(spec_.likelihood.kind != Likelihood::Kind::PredictedNoise ||
-                  output_size_ % 2 == 0,
-              ArgumentError, "model: a network that predicts its noise needs ",
-              "two outputs per target, but has ", output_size_);
-  RADIR_CHECK(spec_.likelihood.kind != Likelihood::Kind::Categorical ||
-                  output_size_ >= 2,
-              ArgumentError, "model: a classifier needs at least two outputs, ",
-              "but has ", output_size_);
+  target_size_ = likelihood_->target_size(output_size_);
 
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     WeightedLayer& layer = layers_[i];
@@ -80,15 +63,9 @@ Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
                     {layer.bias_size}, layer.bias);
     }
   }
-  precision_parameter_ = parameters_.size();
-  if (spec_.likelihood.kind == Likelihood::Kind::Gaussian) {
-    RADIR_CHECK(
-        spec_.likelihood.prior_shape > 0 && spec_.likelihood.prior_rate > 0,
-        ArgumentError, "model: shape and rate of the precision's ",
-        "prior must be > 0, but are ", spec_.likelihood.prior_shape, " and ",
-        spec_.likelihood.prior_rate);
-    add_parameter("likelihood.log_shape", {1});
-    add_parameter("likelihood.log_rate", {1});
+  likelihood_offset_ = parameter_count_;
+  for (const char* name : likelihood_->parameter_names()) {
+    add_parameter(std::string("likelihood.") + name, {1});
   }
 }
 
@@ -112,18 +89,6 @@ void Model::add_posterior(const std::string& name,
   }
 }
 
-std::int64_t Model::target_size() const {
-  switch (spec_.likelihood.kind) {
-    case Likelihood::Kind::PredictedNoise:
-      return output_size_ / 2;
-    case Likelihood::Kind::Categorical:
-      return 1;
-    case Likelihood::Kind::Gaussian:
-      break;
-  }
-  return output_size_;
-}
-
 std::string Model::describe() const {
   std::ostringstream text;
   const auto shapes =
@@ -141,7 +106,7 @@ std::string Model::describe() const {
     }
     text << "\n";
   }
-  text << "likelihood: " << to_string(spec_.likelihood.kind) << ", "
+  text << "likelihood: " << likelihood::to_string(spec_.likelihood.kind) << ", "
        << parameter_count_ << " parameters\n";
   return text.str();
 }

@@ -5,11 +5,12 @@
 #include <sstream>
 
 #include "radir/core/error.h"
+#include "radir/math/constants.h"
 
 namespace radir::train {
 namespace {
 
-constexpr double kPi = 3.14159265358979323846;
+using math::detail::kPi;
 
 void check_share(double share, const char* what) {
   RADIR_CHECK(share >= 0 && share <= 1, ArgumentError, "KL schedule: ", what,

@@ -1,6 +1,6 @@
 #include "radir/train/step.h"
 
-#include <cmath>
+#include <algorithm>
 #include <utility>
 
 #include "radir/core/error.h"
@@ -27,19 +27,12 @@ TrainingState<T> initial_state(const Model& model, std::uint64_t seed,
   std::vector<T> parameters(static_cast<std::size_t>(model.parameter_count()));
   PosteriorSet<T>(model).initialize(seed, parameters.data());
 
-  const Likelihood& likelihood = model.spec().likelihood;
-  if (likelihood.kind == Likelihood::Kind::Gaussian) {
-    // The best shape is known whatever the residuals; the rate starts at a mean
-    // precision of 1, that of standardised targets before anything is learnt.
-    const double log_shape =
-        std::log(likelihood.prior_shape +
-                 static_cast<double>(data_count * model.target_size()) / 2);
-    const std::size_t index = model.precision_parameter();
-    for (std::size_t i : {index, index + 1}) {
-      parameters[static_cast<std::size_t>(model.parameters()[i].offset)] =
-          T(log_shape);
-    }
-  }
+  std::vector<double> own(
+      static_cast<std::size_t>(model.likelihood_parameter_count()));
+  model.likelihood().initialize(data_count * model.target_size(), own.data());
+  std::transform(own.begin(), own.end(),
+                 parameters.begin() + model.likelihood_offset(),
+                 [](double value) { return T(value); });
   return state_from(std::move(parameters), seed, optimizer);
 }
 

@@ -36,7 +36,7 @@ void check_data(const Model& model, const DataView<T>& data) {
     }
   };
   check_finite(data.inputs, model.input_size(), "input");
-  if (model.spec().likelihood.kind == Likelihood::Kind::Categorical) {
+  if (model.likelihood().has_labels()) {
     RADIR_CHECK(data.labels != nullptr, ArgumentError,
                 "training: a classifier needs labels");
     for (std::int64_t i = 0; i < data.count; ++i) {

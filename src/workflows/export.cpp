@@ -6,6 +6,7 @@
 #include "radir/data/data_kind.h"
 #include "radir/io/model_file.h"
 #include "radir/io/onnx.h"
+#include "radir/likelihood/likelihood.h"
 #include "radir/network/plain_network.h"
 #include "radir/train/model.h"
 #include "radir/train/point_network.h"
@@ -13,8 +14,6 @@
 
 namespace radir::workflows {
 namespace {
-
-using train::Likelihood;
 
 const char* name_of(kernels::PointWeight weights) {
   switch (weights) {
@@ -39,19 +38,10 @@ std::string input_note(const std::string& kind) {
   return "numbers as the network was trained on";
 }
 
-std::string output_note(Likelihood::Kind likelihood, bool table) {
-  const std::string target =
+std::string output_note(const likelihood::Likelihood& likelihood, bool table) {
+  return likelihood.describe_outputs(
       table ? "standardised target (times its scale plus its mean: the target)"
-            : "target";
-  switch (likelihood) {
-    case Likelihood::Kind::Categorical:
-      return "logits: their softmax gives the probabilities of the classes";
-    case Likelihood::Kind::PredictedNoise:
-      return "mean, then log variance, of the " + target;
-    case Likelihood::Kind::Gaussian:
-      break;
-  }
-  return "mean of the " + target;
+            : "target");
 }
 
 std::int64_t parameter_count(const network::PlainNetwork<float>& network) {
@@ -85,13 +75,12 @@ Export read_network(const std::string& model_or_run,
   result.metadata = {{"weights", name_of(options.weights)},
                      {"preprocessing", saved.preprocessing}};
   const std::string kind = data::data_kind(saved.preprocessing);
-  result.summary = {
-      to_string(result.network.spec.input),
-      model.output_size(),
-      parameter_count(result.network),
-      networks,
-      input_note(kind),
-      output_note(saved.spec.likelihood.kind, kind == data::kTableKind)};
+  result.summary = {to_string(result.network.spec.input),
+                    model.output_size(),
+                    parameter_count(result.network),
+                    networks,
+                    input_note(kind),
+                    output_note(model.likelihood(), kind == data::kTableKind)};
   return result;
 }
 

@@ -50,7 +50,7 @@ ModelInspection inspect(const io::SavedModel& model) {
       prune::split_clusters(prune::unit_scores(network, parameters));
   ModelInspection result;
   result.input = to_string(model.spec.network.input);
-  result.likelihood = train::to_string(model.spec.likelihood.kind);
+  result.likelihood = likelihood::to_string(model.spec.likelihood.kind);
   result.architecture = prune::architecture(wiring, prune::all_units(wiring));
   result.networks = static_cast<std::int64_t>(model.networks.size());
   result.flops = cost.flops;

@@ -10,6 +10,7 @@
 #include "radir/core/error.h"
 #include "radir/data/fingerprint.h"
 #include "radir/data/table.h"
+#include "radir/likelihood/options.h"
 #include "radir/network/spec.h"
 #include "radir/posterior/radial_directional.h"
 #include "radir/train/compiled_step.h"
@@ -21,8 +22,6 @@
 
 namespace radir::workflows {
 namespace {
-
-using train::Likelihood;
 
 /// Networks with more parameters than this keep several threads busy on their
 /// own; smaller ones train one per thread.
@@ -148,18 +147,16 @@ train::ModelSpec model_spec(const TabularSettings& settings,
   check(settings);
   train::ModelSpec spec;
   spec.likelihood.kind = encoder.is_classification()
-                             ? Likelihood::Kind::Categorical
+                             ? likelihood::Kind::Categorical
                              : settings.noise;
   // A weak prior of the precision: a noise of a tenth of the target's spread,
   // worth two observations. The article's Gamma(6, 6) forbids small noise.
   spec.likelihood.prior_shape = 1;
   spec.likelihood.prior_rate = 0.01;
-  std::int64_t outputs = 1;
-  if (spec.likelihood.kind == Likelihood::Kind::Categorical) {
-    outputs = encoder.target().width();
-  } else if (spec.likelihood.kind == Likelihood::Kind::PredictedNoise) {
-    outputs = 2;
-  }
+  const std::int64_t outputs =
+      likelihood::make_likelihood(spec.likelihood)
+          ->output_size(encoder.is_classification() ? encoder.target().width()
+                                                    : 1);
   spec.network = network::multilayer_perceptron(encoder.input_size(),
                                                 settings.hidden, outputs);
   posterior::RadialDirectionalOptions options;
@@ -227,11 +224,11 @@ TabularModel fit_tabular(const data::TableEncoder& encoder,
 
 std::vector<TabularSettings> tuning_candidates(const TabularSettings& base,
                                                bool classification) {
-  std::vector<Likelihood::Kind> kinds = {Likelihood::Kind::Gaussian,
-                                         Likelihood::Kind::PredictedNoise};
+  std::vector<likelihood::Kind> kinds = {likelihood::Kind::Gaussian,
+                                         likelihood::Kind::PredictedNoise};
   if (classification) kinds = {base.noise};
   std::vector<TabularSettings> candidates;
-  for (Likelihood::Kind noise : kinds) {
+  for (likelihood::Kind noise : kinds) {
     for (auto grouping :
          {posterior::Grouping::Double, posterior::Grouping::Row}) {
       for (double gap : {1e-2, 1e-3}) {
@@ -318,8 +315,7 @@ TabularModel read_tabular_model(const std::string& path) {
   model.spec = std::move(saved.spec);
   model.networks = std::move(saved.networks);
   const train::Model network(model.spec);
-  const bool classes =
-      model.spec.likelihood.kind == Likelihood::Kind::Categorical;
+  const bool classes = network.likelihood().has_labels();
   RADIR_CHECK(
       network.input_size() == model.encoder.input_size() &&
           classes == model.encoder.is_classification() &&

@@ -4,6 +4,10 @@
 #include <cmath>
 
 #include "radir/core/error.h"
+#include "radir/likelihood/gaussian.h"
+#include "radir/likelihood/likelihood.h"
+#include "radir/likelihood/options.h"
+#include "radir/math/constants.h"
 #include "radir/math/predictive.h"
 #include "radir/train/evaluation.h"
 #include "radir/train/model.h"
@@ -17,8 +21,6 @@ constexpr std::int64_t kRowsAtOnce = 1024;
 /// Rows one task of the pool turns into distributions.
 constexpr std::int64_t kRowsPerTask = 16;
 
-constexpr double kHalfLogTwoPi = 0.91893853320467274178;
-
 }  // namespace
 
 class TabularPredictor::Impl {
@@ -31,7 +33,7 @@ class TabularPredictor::Impl {
         pool_(pool) {
     for (const std::vector<float>& parameters : model.networks) {
       networks_.emplace_back(model_, parameters, samples, seed, pool);
-      precisions_.push_back(train::precision_of(model_, parameters));
+      own_.push_back(train::likelihood_parameters(model_, parameters));
     }
     outputs_.resize(networks_.size());
   }
@@ -45,9 +47,13 @@ class TabularPredictor::Impl {
       std::vector<likelihood::MixtureComponent> components;
       components.reserve(networks_.size() * static_cast<std::size_t>(samples_));
       for (std::size_t k = 0; k < networks_.size(); ++k) {
-        for (std::int64_t s = 0; s < samples_; ++s) {
-          components.push_back(component(k, output(k, s, in_chunk, chunk)));
-        }
+        model_.likelihood().add_components(draws(k, in_chunk, chunk),
+                                           own_[k].data(), components);
+      }
+      const data::ColumnCode& target = encoder_.target();
+      for (likelihood::MixtureComponent& c : components) {
+        c.location = target.mean + target.scale * c.location;
+        c.scale *= target.scale;
       }
       visit(row, likelihood::PredictiveMixture(std::move(components)));
     });
@@ -55,25 +61,25 @@ class TabularPredictor::Impl {
 
   template <typename Visit>
   void classification(const data::EncodedRows& rows, const Visit& visit) {
-    const std::int64_t classes = model_.output_size();
-    for_each(rows, [&](std::int64_t row, std::int64_t in_chunk,
-                       std::int64_t chunk) {
-      std::vector<likelihood::ClassPrediction> of_networks;
-      for (std::size_t k = 0; k < networks_.size(); ++k) {
-        of_networks.push_back(likelihood::predict_class(
-            output(k, 0, in_chunk, chunk), samples_, classes, chunk * classes));
-      }
-      visit(row, likelihood::mixture_of(of_networks));
-    });
+    for_each(
+        rows, [&](std::int64_t row, std::int64_t in_chunk, std::int64_t chunk) {
+          std::vector<likelihood::ClassPrediction> of_networks;
+          for (std::size_t k = 0; k < networks_.size(); ++k) {
+            of_networks.push_back(
+                model_.likelihood().predict_class(draws(k, in_chunk, chunk)));
+          }
+          visit(row, likelihood::mixture_of(of_networks));
+        });
   }
 
   double published_estimator(const data::EncodedRows& rows) {
-    RADIR_CHECK(
-        model_.spec().likelihood.kind == train::Likelihood::Kind::Gaussian,
-        ArgumentError, "published_estimator: is defined for the Gaussian ",
-        "likelihood alone");
+    RADIR_CHECK(model_.spec().likelihood.kind == likelihood::Kind::Gaussian,
+                ArgumentError,
+                "published_estimator: is defined for the Gaussian ",
+                "likelihood alone");
     const double scale = encoder_.target().scale;
-    const double tau = precisions_.front().shape / precisions_.front().rate;
+    const auto precision = likelihood::precision_of(own_.front().data());
+    const double tau = precision.shape / precision.rate;
     std::vector<math::detail::LogSumExp<double>> sums(
         static_cast<std::size_t>(samples_));
     for (std::int64_t begin = 0; begin < rows.count; begin += kRowsAtOnce) {
@@ -91,7 +97,8 @@ class TabularPredictor::Impl {
     const double samples = static_cast<double>(samples_);
     double mean = 0;
     for (const auto& sum : sums) mean += sum.value() / samples;
-    return mean - std::log(samples) - kHalfLogTwoPi + std::log(tau) / 2;
+    return mean - std::log(samples) - math::detail::kHalfLog2Pi +
+           std::log(tau) / 2;
   }
 
  private:
@@ -133,22 +140,11 @@ class TabularPredictor::Impl {
            (sample * chunk + row) * model_.output_size();
   }
 
-  likelihood::MixtureComponent component(std::size_t network,
-                                         const float* output) const {
-    const data::ColumnCode& target = encoder_.target();
-    likelihood::MixtureComponent result;
-    result.location =
-        target.mean + target.scale * static_cast<double>(output[0]);
-    if (model_.spec().likelihood.kind ==
-        train::Likelihood::Kind::PredictedNoise) {
-      result.scale =
-          target.scale * std::exp(static_cast<double>(output[1]) / 2);
-    } else {
-      const train::Precision& precision = precisions_[network];
-      result.scale = target.scale * std::sqrt(precision.rate / precision.shape);
-      result.degrees_of_freedom = 2 * precision.shape;
-    }
-    return result;
+  /// Of one row, under all draws of a network.
+  likelihood::Draws<float> draws(std::size_t network, std::int64_t row,
+                                 std::int64_t chunk) const {
+    return {output(network, 0, row, chunk), model_.output_size(), samples_,
+            chunk * model_.output_size()};
   }
 
   data::TableEncoder encoder_;
@@ -156,7 +152,7 @@ class TabularPredictor::Impl {
   std::int64_t samples_;
   ThreadPool* pool_;
   std::vector<train::Predictor<float>> networks_;
-  std::vector<train::Precision> precisions_;
+  std::vector<std::vector<double>> own_;     // per network, of the likelihood
   std::vector<std::vector<float>> outputs_;  // per network, of one chunk
 };
 

@@ -1,4 +1,5 @@
 #include "radir/files/json_object.h"
+#include "radir/likelihood/options.h"
 #include "radir/posterior/grouping.h"
 #include "radir/train/model.h"
 #include "radir/workflows/table_fit.h"
@@ -8,22 +9,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using posterior::Grouping;
-using train::Likelihood;
 
 const std::pair<Grouping, const char*> kGroupings[] = {
     {Grouping::Row, posterior::to_string(Grouping::Row)},
     {Grouping::Column, posterior::to_string(Grouping::Column)},
     {Grouping::Double, posterior::to_string(Grouping::Double)}};
-const std::pair<Likelihood::Kind, const char*> kNoises[] = {
-    {Likelihood::Kind::Gaussian, train::to_string(Likelihood::Kind::Gaussian)},
-    {Likelihood::Kind::PredictedNoise,
-     train::to_string(Likelihood::Kind::PredictedNoise)}};
+const std::pair<likelihood::Kind, const char*> kNoises[] = {
+    {likelihood::Kind::Gaussian,
+     likelihood::to_string(likelihood::Kind::Gaussian)},
+    {likelihood::Kind::PredictedNoise,
+     likelihood::to_string(likelihood::Kind::PredictedNoise)}};
 
 Json document(const TabularSettings& settings) {
   return {{"hidden", settings.hidden},
           {"grouping", posterior::to_string(settings.grouping)},
           {"direction_gap", settings.direction_gap},
-          {"likelihood", train::to_string(settings.noise)},
+          {"likelihood", likelihood::to_string(settings.noise)},
           {"epochs", settings.epochs},
           {"steps", settings.steps},
           {"batch", settings.batch},

@@ -52,7 +52,7 @@ SavedModel table_model() {
   second.initial_gain = 1;
   model.spec.weights = {first, second};
   model.spec.bias_prior_scale = 0.25;
-  model.spec.likelihood.kind = train::Likelihood::Kind::PredictedNoise;
+  model.spec.likelihood.kind = likelihood::Kind::PredictedNoise;
   model.spec.likelihood.prior_shape = 3;
   model.networks = {parameters_of(model.spec, 1), parameters_of(model.spec, 2)};
   model.seed = 0xffffffffffffffffu;
@@ -88,7 +88,7 @@ TEST(ModelFile, HoldsConvolutionalNetworks) {
   const TemporaryFolder folder;
   SavedModel model;
   model.spec.network = network::lenet5();
-  model.spec.likelihood.kind = train::Likelihood::Kind::Categorical;
+  model.spec.likelihood.kind = likelihood::Kind::Categorical;
   model.networks = {parameters_of(model.spec, 1)};
   write_model(folder / "m", model);
   const SavedModel read = read_model(folder / "m");

@@ -106,7 +106,7 @@ TEST(UnitScores, AddRowsAndColumns) {
   posterior::RadialDirectionalOptions rows;
   rows.grouping = posterior::Grouping::Row;
   spec.weights = {rows, posterior::Options(), posterior::Options()};
-  spec.likelihood.kind = train::Likelihood::Kind::Categorical;
+  spec.likelihood.kind = likelihood::Kind::Categorical;
   const train::Model model(spec);
   auto parameters = train::initial_state<double>(model, 1, 10).parameters;
   const auto value = [&](const std::string& name, std::int64_t i) -> double& {

@@ -77,7 +77,7 @@ struct Fixture {
   static train::ModelSpec spec(const network::NetworkSpec& network) {
     train::ModelSpec result;
     result.network = network;
-    result.likelihood.kind = train::Likelihood::Kind::Categorical;
+    result.likelihood.kind = likelihood::Kind::Categorical;
     return result;
   }
 

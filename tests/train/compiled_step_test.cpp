@@ -8,6 +8,7 @@
 
 #include "radir/core/error.h"
 #include "radir/kernels/random.h"
+#include "radir/math/constants.h"
 #include "radir/math/gamma.h"
 #include "radir/network/spec.h"
 #include "radir/posterior/family_posterior.h"
@@ -30,7 +31,7 @@ using network::MaxPool2d;
 using network::Relu;
 using posterior::Grouping;
 
-constexpr double kLogTwoPi = 1.8378770664093454836;
+constexpr double kLogTwoPi = 2 * math::detail::kHalfLog2Pi;
 
 /// Inputs and targets or labels of a few examples.
 struct Data {
@@ -137,7 +138,8 @@ void check_linear_network(const posterior::Options& options) {
     const double* bias = &parameters[offset(layer.first_bias_parameter)];
     const double* bias_log_scale =
         &parameters[offset(layer.first_bias_parameter + 1)];
-    const double* log_shape = &parameters[offset(model.precision_parameter())];
+    const double* log_shape =
+        &parameters[static_cast<std::size_t>(model.likelihood_offset())];
     double sum = 0;
     for (std::size_t j = 0; j < kInputs; ++j) {
       for (std::size_t i = 0; i < kOutputs; ++i) {
@@ -340,7 +342,7 @@ ModelSpec small_image_network() {
       {1, 12, 12},
       {Conv2d{6, {3, 3}}, MaxPool2d{{2, 2}, {2, 2}}, Conv2d{8, {3, 3}}, Relu{},
        Flatten{}, Dense{20}, Relu{}, Dense{4}}};
-  spec.likelihood.kind = Likelihood::Kind::Categorical;
+  spec.likelihood.kind = likelihood::Kind::Categorical;
   return spec;
 }
 

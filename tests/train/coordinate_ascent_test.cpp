@@ -227,7 +227,7 @@ TEST(CoordinateAscent, RefusesWhatItCannotTrain) {
   spec.weights[0].get<posterior::GaussianOptions>().learn_prior = true;
   expect_refused(spec);
   spec = linear_spec();
-  spec.likelihood.kind = Likelihood::Kind::PredictedNoise;
+  spec.likelihood.kind = likelihood::Kind::PredictedNoise;
   expect_refused(spec);
 }
 

@@ -20,7 +20,6 @@ namespace {
 using kernels::PointWeight;
 using ::radir::testing::expect_error;
 using ::radir::testing::TemporaryFolder;
-using train::Likelihood;
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -74,7 +73,7 @@ TEST_F(Export, WritesTheNetworkThatIsAskedFor) {
 }
 
 TEST_F(Export, TheFileSaysWhatGoesInAndWhatComesOut) {
-  const auto notes = [&](Likelihood::Kind kind, const std::string& data) {
+  const auto notes = [&](likelihood::Kind kind, const std::string& data) {
     saved_.spec.likelihood.kind = kind;
     const train::Model model(saved_.spec);
     saved_.networks = {train::initial_state<float>(model, 1, 10).parameters};
@@ -86,17 +85,17 @@ TEST_F(Export, TheFileSaysWhatGoesInAndWhatComesOut) {
     EXPECT_EQ(options.metadata["weights"], "mode");
     return options;
   };
-  const auto table = notes(Likelihood::Kind::Gaussian, R"({"kind":"table"})");
+  const auto table = notes(likelihood::Kind::Gaussian, R"({"kind":"table"})");
   EXPECT_TRUE(contains(table.input_note, "must be standardised"));
   EXPECT_TRUE(contains(table.output_note, "mean of the standardised target"));
   const auto noise =
-      notes(Likelihood::Kind::PredictedNoise, R"({"kind":"table"})");
+      notes(likelihood::Kind::PredictedNoise, R"({"kind":"table"})");
   EXPECT_TRUE(contains(noise.output_note, "mean, then log variance"));
   const auto images =
-      notes(Likelihood::Kind::Categorical, R"({"kind":"images"})");
+      notes(likelihood::Kind::Categorical, R"({"kind":"images"})");
   EXPECT_TRUE(contains(images.input_note, "divided by 255"));
   EXPECT_TRUE(contains(images.output_note, "logits"));
-  const auto plain = notes(Likelihood::Kind::Gaussian, "{}");
+  const auto plain = notes(likelihood::Kind::Gaussian, "{}");
   EXPECT_TRUE(contains(plain.input_note, "as the network was trained on"));
   EXPECT_EQ(plain.output_note, "mean of the target");
 }

@@ -21,7 +21,7 @@ TEST(ImageEvaluation, PlainAndBayesianScoresAgreeWithoutNoise) {
   posterior::GaussianOptions weights;
   weights.initial_noise = 1e-9;
   spec.weights = {weights};
-  spec.likelihood.kind = train::Likelihood::Kind::Categorical;
+  spec.likelihood.kind = likelihood::Kind::Categorical;
   const train::Model model(spec);
   auto parameters = train::initial_state<float>(model, 3, 50).parameters;
   for (const auto& info : model.parameters()) {

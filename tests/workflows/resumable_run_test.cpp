@@ -286,7 +286,7 @@ TEST(TabularSettings, ComeBackFromJson) {
   settings.hidden = {3, 4};
   settings.grouping = posterior::Grouping::Column;
   settings.direction_gap = 0.1;
-  settings.noise = train::Likelihood::Kind::PredictedNoise;
+  settings.noise = likelihood::Kind::PredictedNoise;
   settings.epochs = 5;
   settings.steps = 6;
   settings.batch = 7;

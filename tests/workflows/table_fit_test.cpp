@@ -22,7 +22,6 @@ namespace {
 
 using ::radir::testing::expect_error;
 using ::radir::testing::TemporaryFolder;
-using train::Likelihood;
 
 TabularSettings short_training() {
   TabularSettings settings;
@@ -53,13 +52,13 @@ std::map<std::string, double> scores(const TabularModel& model,
 TEST(Tabular, LearnsAndKnowsHowWell) {
   const RobotArm arm;
   for (auto noise :
-       {Likelihood::Kind::Gaussian, Likelihood::Kind::PredictedNoise}) {
+       {likelihood::Kind::Gaussian, likelihood::Kind::PredictedNoise}) {
     TabularSettings settings = short_training();
     settings.noise = noise;
     auto found =
         scores(fit_tabular(arm.encoder, arm.rows, settings), arm.test_rows);
     // The distances spread by 0.36 m; the noise is 0.03 m at most.
-    EXPECT_LT(found["rmse"], 0.08) << train::to_string(noise);
+    EXPECT_LT(found["rmse"], 0.08) << likelihood::to_string(noise);
     EXPECT_GT(found["log_likelihood"], 1.0);
     EXPECT_GT(found["coverage_90"], 0.80);
     EXPECT_LT(found["coverage_90"], 0.99);
@@ -100,7 +99,7 @@ TEST(Tabular, TheCallbackSeesEveryEpochOfEveryNetwork) {
 TEST(Tabular, ScoresAreThoseOfTheMixtureInOriginalUnits) {
   const RobotArm arm;
   for (auto noise :
-       {Likelihood::Kind::Gaussian, Likelihood::Kind::PredictedNoise}) {
+       {likelihood::Kind::Gaussian, likelihood::Kind::PredictedNoise}) {
     TabularSettings settings = short_training();
     settings.steps = 300;
     settings.noise = noise;
@@ -165,7 +164,7 @@ TEST(Tabular, PublishedEstimatorGrowsWithTheTestSetAsNoLogLikelihoodDoes) {
   auto doubled = scores(model, twice);
   EXPECT_NEAR(once["log_likelihood"], doubled["log_likelihood"], 1e-9);
 
-  settings.noise = Likelihood::Kind::PredictedNoise;
+  settings.noise = likelihood::Kind::PredictedNoise;
   TabularPredictor other(fit_tabular(arm.encoder, arm.rows, settings), 5, 1);
   expect_error<ArgumentError>([&] { other.published_estimator(arm.test_rows); },
                               "Gaussian");

@@ -8,29 +8,18 @@
 
 namespace radir::train {
 
-/// Gamma posterior of the precision, as trained (1, 1 without one).
-struct Precision {
-  double shape = 1;
-  double rate = 1;
-};
-
+/// The parameters of the likelihood's own among those of the model.
 template <typename T>
-Precision precision_of(const Model& model, const std::vector<T>& parameters);
-
-/// KL divergence of the precision's posterior from its prior, in nats (0
-/// without one).
-template <typename T>
-double precision_kl(const Model& model, const std::vector<T>& parameters);
+std::vector<double> likelihood_parameters(const Model& model,
+                                          const std::vector<T>& parameters);
 
 /// Log-likelihood of each example under the mixture of the weight samples,
 /// log mean_s p(target | sample s), in nats and in the targets' own units as
 /// the network sees them. `outputs` is [samples][count][output_size], as
 /// Predictor writes it.
-///
-/// Gaussian: Student's t, the precision integrated out.
 template <typename T>
 std::vector<double> log_likelihoods(const Model& model,
-                                    const Precision& precision,
+                                    const std::vector<T>& parameters,
                                     const T* outputs, std::int64_t samples,
                                     const DataView<T>& data);
 

@@ -1,32 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "radir/likelihood/likelihood.h"
+#include "radir/likelihood/options.h"
 #include "radir/network/spec.h"
 #include "radir/network/weight_shape.h"
 #include "radir/posterior/options.h"
 
 namespace radir::train {
-
-/// How the targets are distributed given the outputs of the network.
-struct Likelihood {
-  enum class Kind {
-    /// Normal around the outputs; its precision has a Gamma posterior.
-    Gaussian,
-    /// Normal; the network gives means, then log variances.
-    PredictedNoise,
-    /// One of as many classes as there are outputs, by softmax.
-    Categorical,
-  };
-  Kind kind = Kind::Gaussian;
-  /// Prior of the precision, for standardised targets (Gaussian).
-  double prior_shape = 6;
-  double prior_rate = 6;
-};
-
-const char* to_string(Likelihood::Kind kind);
 
 /// Everything that defines a Bayesian network before any data is seen.
 struct ModelSpec {
@@ -36,7 +21,7 @@ struct ModelSpec {
   std::vector<posterior::Options> weights = {posterior::Options()};
   /// Prior standard deviation of the biases, which are Gaussian.
   double bias_prior_scale = 1;
-  Likelihood likelihood;
+  likelihood::Options likelihood;
 };
 
 /// One named array in the flat buffer of all parameters.
@@ -80,11 +65,15 @@ class Model {
   std::int64_t parameter_count() const { return parameter_count_; }
   std::int64_t input_size() const { return spec_.network.input.size(); }
   std::int64_t output_size() const { return output_size_; }
+  const likelihood::Likelihood& likelihood() const { return *likelihood_; }
   /// Numbers per example in the targets (classes count as one label).
-  std::int64_t target_size() const;
-  /// Index into parameters() of the log shape of the precision's posterior,
-  /// followed by its log rate; only with a Gaussian likelihood.
-  std::size_t precision_parameter() const { return precision_parameter_; }
+  std::int64_t target_size() const { return target_size_; }
+  /// Number of parameters of the likelihood's own, and where in the flat buffer
+  /// they start.
+  std::int64_t likelihood_parameter_count() const {
+    return parameter_count_ - likelihood_offset_;
+  }
+  std::int64_t likelihood_offset() const { return likelihood_offset_; }
 
   /// Several lines: the layers, their posteriors and the likelihood.
   std::string describe() const;
@@ -97,11 +86,13 @@ class Model {
                      const posterior::Options& options);
 
   ModelSpec spec_;
+  std::shared_ptr<const likelihood::Likelihood> likelihood_;
   std::vector<WeightedLayer> layers_;
   std::vector<ParameterInfo> parameters_;
   std::int64_t parameter_count_ = 0;
   std::int64_t output_size_ = 0;
-  std::size_t precision_parameter_ = 0;
+  std::int64_t target_size_ = 0;
+  std::int64_t likelihood_offset_ = 0;
 };
 
 }  // namespace radir::train

@@ -10,6 +10,7 @@
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
 #include "radir/io/model_file.h"
+#include "radir/likelihood/options.h"
 #include "radir/posterior/grouping.h"
 #include "radir/train/model.h"
 #include "radir/train/trainer.h"
@@ -25,7 +26,7 @@ struct TabularSettings {
   /// lets a direction stray.
   double direction_gap = 3e-3;
   /// Noise of a numeric target; not read for a categorical one.
-  train::Likelihood::Kind noise = train::Likelihood::Kind::Gaussian;
+  likelihood::Kind noise = likelihood::Kind::Gaussian;
 
   /// Passes over the training rows; 0: as many as make `steps` steps.
   std::int64_t epochs = 0;

@@ -19,6 +19,7 @@
 #include "radir/files/json_object.h"
 #include "radir/io/model_file.h"
 #include "radir/io/run_folder.h"
+#include "radir/likelihood/options.h"
 #include "radir/posterior/grouping.h"
 #include "radir/train/model.h"
 #include "radir/train/trainer.h"
@@ -33,7 +34,6 @@ namespace {
 using data::EncodedRows;
 using data::MissingValues;
 using data::TableEncoder;
-using train::Likelihood;
 using workflows::ResumableRun;
 using workflows::TabularModel;
 using workflows::TabularSettings;
@@ -208,7 +208,7 @@ Json resolved(const TrainOptions& options, const TabularSettings& settings,
               const Problem& problem) {
   Json config = Json::parse(workflows::to_json(settings, problem.rows.count));
   if (problem.encoder.is_classification()) {
-    config["likelihood"] = train::to_string(Likelihood::Kind::Categorical);
+    config["likelihood"] = likelihood::to_string(likelihood::Kind::Categorical);
   }
   config["missing"] = data::to_string(options.missing);
   config["tuned"] = options.tune;
@@ -368,9 +368,9 @@ void add_train(CLI::App& root, Invocation& invocation) {
                    "predicted-noise (one per row)")
       ->transform(
           CLI::CheckedTransformer(
-              std::map<std::string, Likelihood::Kind>{
-                  {"gaussian", Likelihood::Kind::Gaussian},
-                  {"predicted-noise", Likelihood::Kind::PredictedNoise}})
+              std::map<std::string, likelihood::Kind>{
+                  {"gaussian", likelihood::Kind::Gaussian},
+                  {"predicted-noise", likelihood::Kind::PredictedNoise}})
               .description(""))
       ->type_name("KIND");
   command

@@ -3,6 +3,7 @@
 #include <torch/version.h>
 
 #include "radir/bench/bench_step.h"
+#include "radir/likelihood/options.h"
 #include "radir/network/spec.h"
 #include "radir/torch/nn/bayes_linear.h"
 #include "radir/train/compiled_step.h"
@@ -30,7 +31,7 @@ train::ModelSpec uci_network() {
 train::ModelSpec lenet5_network() {
   train::ModelSpec spec;
   spec.network = network::lenet5();
-  spec.likelihood.kind = train::Likelihood::Kind::Categorical;
+  spec.likelihood.kind = likelihood::Kind::Categorical;
   return spec;
 }
 

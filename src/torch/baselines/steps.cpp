@@ -38,14 +38,14 @@ Examples random_examples(const train::Model& model, std::int64_t batch) {
           ? torch::randn({batch, shape.channels})
           : torch::randn({batch, shape.channels, shape.height, shape.width});
   examples.targets =
-      model.spec().likelihood.kind == train::Likelihood::Kind::Categorical
+      model.likelihood().has_labels()
           ? torch::randint(model.output_size(), {batch}, torch::kLong)
           : torch::randn({batch, model.target_size()});
   return examples;
 }
 
 bool is_classifier(const train::Model& model) {
-  return model.spec().likelihood.kind == train::Likelihood::Kind::Categorical;
+  return model.likelihood().has_labels();
 }
 
 std::vector<float> initial_parameters(const train::Model& model) {

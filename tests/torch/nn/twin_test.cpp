@@ -200,7 +200,7 @@ TEST(Twin, TheCompositionDrawsFromThePosterior) {
 /// module, with the same parameters and the same place in the random numbers.
 class Faces {
  public:
-  using Kind = train::Likelihood::Kind;
+  using Kind = likelihood::Kind;
 
   Faces(Kind kind, bool convolution)
       : model_(spec(kind, convolution)),

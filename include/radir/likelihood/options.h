@@ -1,0 +1,30 @@
+#pragma once
+
+#include "radir/core/settings.h"
+
+namespace radir::likelihood {
+
+enum class Kind {
+  /// Normal around the outputs; its precision has a Gamma posterior.
+  Gaussian,
+  /// Normal; the network gives means, then log variances.
+  PredictedNoise,
+  /// One of as many classes as there are outputs, by softmax.
+  Categorical,
+};
+
+/// As files and the command line call them, such as "predicted-noise".
+const Choices<Kind>& kind_choices();
+const char* to_string(Kind kind);
+
+/// How the targets are distributed given the outputs of the network.
+struct Options {
+  Kind kind = Kind::Gaussian;
+  /// Prior of the precision, for standardised targets (Gaussian).
+  double prior_shape = 6;
+  double prior_rate = 6;
+};
+
+void describe(SettingsVisitor& visit, Options& options);
+
+}  // namespace radir::likelihood

@@ -157,7 +157,7 @@ train::ModelSpec model_spec(const CompressSettings& settings,
                             std::int64_t images) {
   train::ModelSpec spec;
   spec.network = settings.network;
-  spec.likelihood.kind = train::Likelihood::Kind::Categorical;
+  spec.likelihood.kind = likelihood::Kind::Categorical;
   spec.weights.clear();
   const network::Wiring wiring(settings.network);
   const prune::UnitPrices prices = prune::unit_prices(

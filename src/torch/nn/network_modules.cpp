@@ -240,7 +240,7 @@ GaussianLikelihood to_gaussian_likelihood(const train::Model& model,
   const char* where = "to_gaussian_likelihood";
   check_count(where, model, parameters);
   const train::Likelihood& likelihood = model.spec().likelihood;
-  RADIR_CHECK(likelihood.kind == train::Likelihood::Kind::Gaussian,
+  RADIR_CHECK(likelihood.kind == likelihood::Kind::Gaussian,
               ArgumentError, where, ": the model's likelihood is ",
               train::to_string(likelihood.kind));
   GaussianLikelihood result(GaussianLikelihoodOptions()

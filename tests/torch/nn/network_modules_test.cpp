@@ -153,7 +153,7 @@ TEST(NetworkModules, SayWhatDoesNotFit) {
   expect_error<ArgumentError>([&] { to_module(network); },
                               "has numbers for only 1 layers");
   train::ModelSpec classes = table_model();
-  classes.likelihood.kind = train::Likelihood::Kind::Categorical;
+  classes.likelihood.kind = likelihood::Kind::Categorical;
   const train::Model classifier(classes);
   expect_error<ArgumentError>(
       [&] {

@@ -4,6 +4,7 @@
 
 #include "radir/files/json_object.h"
 #include "radir/files/settings_json.h"
+#include "radir/likelihood/options.h"
 #include "radir/network/wiring.h"
 #include "radir/posterior/grouping.h"
 #include "radir/posterior/options.h"

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "radir/core/error.h"
+#include "radir/likelihood/options.h"
 #include "radir/network/spec.h"
 #include "radir/torch/nn/bayes_conv2d.h"
 #include "radir/torch/nn/bayes_linear.h"
@@ -239,13 +240,13 @@ GaussianLikelihood to_gaussian_likelihood(const train::Model& model,
                                           const std::vector<T>& parameters) {
   const char* where = "to_gaussian_likelihood";
   check_count(where, model, parameters);
-  const train::Likelihood& likelihood = model.spec().likelihood;
-  RADIR_CHECK(likelihood.kind == likelihood::Kind::Gaussian,
-              ArgumentError, where, ": the model's likelihood is ",
-              train::to_string(likelihood.kind));
+  const likelihood::Options& options = model.spec().likelihood;
+  RADIR_CHECK(options.kind == likelihood::Kind::Gaussian, ArgumentError, where,
+              ": the model's likelihood is ",
+              likelihood::to_string(options.kind));
   GaussianLikelihood result(GaussianLikelihoodOptions()
-                                .prior_shape(likelihood.prior_shape)
-                                .prior_rate(likelihood.prior_rate));
+                                .prior_shape(options.prior_shape)
+                                .prior_rate(options.prior_rate));
   copy_parameters(model, parameters, "likelihood", *result);
   return result;
 }

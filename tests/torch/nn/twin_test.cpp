@@ -329,7 +329,7 @@ TEST(Twin, TheCompiledStepHasTheSameLossAndGradient) {
   for (const bool convolution : {false, true}) {
     for (const auto kind : {Faces::Kind::Gaussian, Faces::Kind::PredictedNoise,
                             Faces::Kind::Categorical}) {
-      SCOPED_TRACE(std::string(train::to_string(kind)) +
+      SCOPED_TRACE(std::string(likelihood::to_string(kind)) +
                    (convolution ? ", convolution" : ", dense"));
       Faces(kind, convolution).compare();
     }

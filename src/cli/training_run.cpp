@@ -41,7 +41,7 @@ std::string free_run_name(const std::string& source) {
 std::string absolute_path(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return path;
-  const std::string absolute = std::filesystem::absolute(path).string();
+  std::string absolute = std::filesystem::absolute(path).string();
   RADIR_CHECK(files::is_utf8(absolute), ArgumentError, path,
               ": the name of its folder ",
               "is not valid UTF-8, as config.json requires; rename the folder");

@@ -94,7 +94,8 @@ io::SavedModel small_model() {
 train::TrainerProgress<float> small_progress() {
   train::TrainerProgress<float> progress;
   progress.parameters = {0};
-  progress.state = {{0}, {0}, {0}, 15, 7};
+  progress.state = train::state_from<float>({0}, 15);
+  progress.state.step = 7;
   progress.history.resize(2);
   progress.history[1].epoch = 2;
   progress.history[1].validation_nll = 1.5;

@@ -9,12 +9,13 @@
 
 #include "radir/core/settings.h"
 
-// Options of the command line from the description of a settings struct.
+// Options of the command line from the description of a settings struct, for
+// commands whose options have names of their own.
 
 namespace radir::cli {
 
 /// An option that sets a setting.
-struct SettingOption {
+struct NamedOption {
   const char* setting;   ///< its name in the description
   const char* option;    ///< "--learning-rate"
   char delimiter = ',';  ///< between several numbers
@@ -22,9 +23,9 @@ struct SettingOption {
 
 /// Learns from a description how to add an option for each setting. The
 /// settings must outlive the parsing.
-class SettingOptions final : public SettingsVisitor {
+class NamedOptions final : public SettingsVisitor {
  public:
-  explicit SettingOptions(CLI::App& command) : command_(command) {}
+  explicit NamedOptions(CLI::App& command) : command_(command) {}
 
   void number(const Setting& setting, double& value) override;
   void integer(const Setting& setting, std::int64_t& value) override;
@@ -42,23 +43,23 @@ class SettingOptions final : public SettingsVisitor {
                     std::size_t&) override {}
 
   /// Throws Error for a setting that was not shown, which is a bug.
-  void add(const SettingOption& option) const;
+  void add(const NamedOption& option) const;
 
  private:
   template <typename T>
   void add_value(const Setting& setting, const char* type, T& value);
 
   CLI::App& command_;
-  std::map<std::string, std::function<void(const SettingOption&)>> adders_;
+  std::map<std::string, std::function<void(const NamedOption&)>> adders_;
 };
 
 /// Adds the options, in this order, with the help of the description.
 template <typename Settings>
-void add_settings_options(CLI::App& command, Settings& settings,
-                          const std::vector<SettingOption>& options) {
-  SettingOptions known(command);
+void add_named_options(CLI::App& command, Settings& settings,
+                       const std::vector<NamedOption>& options) {
+  NamedOptions known(command);
   describe(known, settings);
-  for (const SettingOption& option : options) known.add(option);
+  for (const NamedOption& option : options) known.add(option);
 }
 
 }  // namespace radir::cli

@@ -1,4 +1,4 @@
-#include "cli/settings_options.h"
+#include "cli/named_options.h"
 
 #include <gtest/gtest.h>
 
@@ -23,16 +23,16 @@ void describe(SettingsVisitor& visit, Example& example) {
   visit.optional_integer({"most", "Most, if any", {}}, example.most);
 }
 
-TEST(SettingsOptions, SetTheSettings) {
+TEST(NamedOptions, SetTheSettings) {
   Example example;
   CLI::App app;
-  add_settings_options(app, example,
-                       {{"count", "--number"},
-                        {"rate", "--rate"},
-                        {"fast", "--fast"},
-                        {"widths", "--widths", '-'},
-                        {"limit", "--limit"},
-                        {"most", "--most"}});
+  add_named_options(app, example,
+                    {{"count", "--number"},
+                     {"rate", "--rate"},
+                     {"fast", "--fast"},
+                     {"widths", "--widths", '-'},
+                     {"limit", "--limit"},
+                     {"most", "--most"}});
   app.parse("--number 7 --rate 0.25 --fast --widths 4-5 --most 9");
   EXPECT_EQ(example.count, 7);
   EXPECT_EQ(example.rate, 0.25);
@@ -42,11 +42,11 @@ TEST(SettingsOptions, SetTheSettings) {
   EXPECT_EQ(example.most, 9);
 }
 
-TEST(SettingsOptions, HelpSaysWhatTheDescriptionSays) {
+TEST(NamedOptions, HelpSaysWhatTheDescriptionSays) {
   Example example;
   CLI::App app;
-  add_settings_options(app, example,
-                       {{"count", "--number"}, {"widths", "--widths"}});
+  add_named_options(app, example,
+                    {{"count", "--number"}, {"widths", "--widths"}});
   const std::string help = app.help();
   EXPECT_NE(help.find("--number N"), std::string::npos) << help;
   EXPECT_NE(help.find("Number of examples"), std::string::npos) << help;

@@ -9,6 +9,7 @@
 #include "radir/core/error.h"
 #include "radir/io/run_folder.h"
 #include "radir/workflows/resumable_run.h"
+#include "radir/workflows/training_run.h"
 
 namespace radir::cli {
 
@@ -27,13 +28,6 @@ void add_run_options(CLI::App& command, RunOptions& options);
 /// --checkpoint-every and --data-dir (the data may have moved).
 void check_resume_options(const CLI::App& command);
 
-/// A free name for a run on `source`: houses-run, houses-run-2, ...
-std::string free_run_name(const std::string& source);
-
-/// The absolute path of an existing file or folder, so that a run can be
-/// resumed from another folder. Any other text is returned unchanged.
-std::string absolute_path(const std::string& path);
-
 /// "50ms", "30s", "5m", "1h". Throws ArgumentError for any other text.
 std::chrono::milliseconds parse_duration(const std::string& text);
 
@@ -49,54 +43,28 @@ class StoppedBySignal : public Error {
   int signal_;
 };
 
-/// Creates the folder of a new run, with its config.json. Throws as
-/// io::RunFolder::create does.
-io::RunFolder begin_run(const std::string& path,
-                        const nlohmann::ordered_json& config);
+// The parts of a run that need no terminal.
+using workflows::absolute_path;
+using workflows::begin_run;
+using workflows::check_same_data;
+using workflows::finish_run;
+using workflows::free_run_name;
+using workflows::read_run_options;
 
-/// The entry "options" of the command in a run's config.json. Throws IoError
-/// when there is none.
-std::string run_options_text(const nlohmann::ordered_json& config);
-
-/// config.json of a run that `command` ("train") is to resume. Its entry
-/// "command" has the name of the command and its options. Throws IoError when
-/// the file is damaged, ArgumentError when another command started the run.
-/// Warns on standard error when another version of the program started it.
+/// As workflows::read_run_config; warns on standard error.
 nlohmann::ordered_json read_run_config(const io::RunFolder& folder,
                                        const std::string& command);
 
-/// The entry "options" of the command that started a run, parsed by
-/// `from_json`. Throws IoError, which names the file, when there is no such
-/// entry or `from_json` throws.
-template <typename FromJson>
-auto read_run_options(const io::RunFolder& folder,
-                      const nlohmann::ordered_json& config,
-                      const FromJson& from_json) {
-  try {
-    return from_json(run_options_text(config));
-  } catch (const IoError& error) {
-    detail::throw_error<IoError>(folder.config_file(), ": ", error.what());
-  }
-}
+/// Calls `work` with checkpoint options under which the training stops when a
+/// signal arrives. Throws StoppedBySignal, with the message of
+/// workflows::Interrupted, when it did.
+void with_stop_signals(
+    const RunOptions& options,
+    const std::function<void(const workflows::CheckpointOptions&)>& work);
 
-/// Throws IoError, which names `source`, unless the run was started on data
-/// with this fingerprint.
-void check_same_data(const nlohmann::ordered_json& config,
-                     const std::string& source, const std::string& fingerprint);
-
-/// Calls `work` with signals caught. Throws StoppedBySignal after a signal; its
-/// message says how to resume. An error before the first checkpoint deletes the
-/// folder, unless it is a file error.
+/// workflows::train_in with signals caught.
 void train_in(const io::RunFolder& folder, const std::string& command,
               const RunOptions& options,
               const std::function<void(const workflows::ResumableRun&)>& work);
-
-/// Finishes a run: writes config.json, metrics.jsonl and the files of
-/// `write_model` into its folder (created again if it was deleted), then
-/// deletes the checkpoints. Throws IoError, which says how to finish later.
-void finish_run(const io::RunFolder& folder, const std::string& command,
-                const nlohmann::ordered_json& config,
-                const std::string& metrics,
-                const std::function<void()>& write_model);
 
 }  // namespace radir::cli

@@ -212,10 +212,6 @@ Json code_to_json(const ColumnCode& code) {
 const std::pair<ColumnType, const char*> kCodedTypes[] = {
     {ColumnType::Numeric, to_string(ColumnType::Numeric)},
     {ColumnType::Categorical, to_string(ColumnType::Categorical)}};
-const std::pair<MissingValues, const char*> kPolicies[] = {
-    {MissingValues::Refuse, to_string(MissingValues::Refuse)},
-    {MissingValues::Mean, to_string(MissingValues::Mean)},
-    {MissingValues::Drop, to_string(MissingValues::Drop)}};
 
 /// The first name that appears twice.
 std::optional<std::string> repeated(const std::vector<std::string>& names) {
@@ -259,16 +255,16 @@ void check_names(const std::vector<ColumnCode>& inputs,
 
 }  // namespace
 
+const Choices<MissingValues>& missing_value_choices() {
+  static const Choices<MissingValues> choices = {
+      {MissingValues::Refuse, "refuse"},
+      {MissingValues::Mean, "mean"},
+      {MissingValues::Drop, "drop"}};
+  return choices;
+}
+
 const char* to_string(MissingValues policy) {
-  switch (policy) {
-    case MissingValues::Mean:
-      return "mean";
-    case MissingValues::Drop:
-      return "drop";
-    case MissingValues::Refuse:
-      break;
-  }
-  return "refuse";
+  return choice_name(missing_value_choices(), policy);
 }
 
 std::int64_t ColumnCode::width() const {
@@ -428,7 +424,7 @@ TableEncoder TableEncoder::from_json(const std::string& text) {
   files::JsonObject json(document, "preprocessing");
   json.text("kind");
   TableEncoder encoder;
-  encoder.missing_ = json.choice("missing", kPolicies);
+  encoder.missing_ = json.choice("missing", missing_value_choices());
   for (const files::JsonObject& input : json.objects("inputs")) {
     encoder.inputs_.push_back(column_from_json(input));
     encoder.input_size_ += encoder.inputs_.back().width();

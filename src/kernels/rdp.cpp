@@ -145,11 +145,12 @@ void prepare_slope(SideState<T>& side, math::VmfEstimator estimator) {
 
 /// The streams of one draw, counted from the caller's; the row noise is the
 /// first.
-enum Substream : std::uint32_t { kColumnNoise = 1, kRadii, kAcceptance };
-static_assert(kAcceptance + 1 == kRdpStreams);
+enum class Substream : std::uint32_t { ColumnNoise = 1, Radii, Acceptance };
+static_assert(static_cast<std::uint32_t>(Substream::Acceptance) + 1 ==
+              kRdpStreams);
 
 RandomStream substream(RandomStream stream, Substream which) {
-  stream.stream += which;
+  stream.stream += static_cast<std::uint32_t>(which);
   return stream;
 }
 
@@ -173,9 +174,9 @@ void draw_global_radius(SideState<T>& side,
 template <typename T>
 void draw_scalars(RdpState<T>& state, const RdpSides<const T>& parameters,
                   const RandomStream& stream) {
-  const RandomStream acceptance = substream(stream, kAcceptance);
+  const RandomStream acceptance = substream(stream, Substream::Acceptance);
   const auto groups = static_cast<std::int64_t>(state.exponential.size());
-  fill_normal(substream(stream, kRadii), 0, groups + 2,
+  fill_normal(substream(stream, Substream::Radii), 0, groups + 2,
               state.radius_noise.data());
   fill_exponential(acceptance, 0, groups, state.exponential.data());
   state.for_each_side(parameters, [&](SideState<T>& side, const auto& from) {
@@ -227,7 +228,7 @@ void draw_noise(RdpState<T>& state, const RdpSides<const T>& parameters,
     }
   }
   if (state.column) {
-    fill_normal(substream(stream, kColumnNoise), first, size,
+    fill_normal(substream(stream, Substream::ColumnNoise), first, size,
                 noise.column + first);
     state.sum_column_pairs(span, parameters.column.direction, noise.column);
   }

@@ -23,7 +23,10 @@
 #include "radir/posterior/grouping.h"
 #include "radir/train/model.h"
 #include "radir/workflows/run_part.h"
+#include "radir/workflows/table_model.h"
 #include "radir/workflows/table_predictor.h"
+#include "radir/workflows/table_search.h"
+#include "radir/workflows/table_settings.h"
 
 namespace radir::reproduce {
 namespace {
@@ -63,14 +66,14 @@ std::int64_t steps_of(const UciOptions& options, std::int64_t rows) {
   return rows < kSmallSet ? 20000 : 40000;
 }
 
-std::vector<workflows::TabularSettings> candidates(const UciOptions& options,
-                                                   std::int64_t rows,
-                                                   std::int64_t hidden_units,
-                                                   likelihood::Kind noise) {
-  std::vector<workflows::TabularSettings> result;
+std::vector<workflows::TableSettings> candidates(const UciOptions& options,
+                                                 std::int64_t rows,
+                                                 std::int64_t hidden_units,
+                                                 likelihood::Kind noise) {
+  std::vector<workflows::TableSettings> result;
   const std::int64_t steps = steps_of(options, rows);
   for (const Prior& prior : kPriors) {
-    workflows::TabularSettings settings;
+    workflows::TableSettings settings;
     settings.hidden = {hidden_units};
     settings.noise = noise;
     settings.grouping = prior.grouping;
@@ -83,15 +86,15 @@ std::vector<workflows::TabularSettings> candidates(const UciOptions& options,
   return result;
 }
 
-std::string describe(const workflows::TabularSettings& settings) {
+std::string describe(const workflows::TableSettings& settings) {
   return fmt::format("{} {:g}, {} steps",
                      posterior::to_string(settings.grouping),
                      settings.direction_gap, settings.steps);
 }
 
-UciScore score(const workflows::TabularModel& model,
+UciScore score(const workflows::TableModel& model,
                const data::EncodedRows& test, std::uint64_t seed) {
-  workflows::TabularPredictor predictor(model, kSamples, seed);
+  workflows::TablePredictor predictor(model, kSamples, seed);
   const data::ColumnCode& code = model.encoder.target();
   UciScore result;
   double squares = 0;
@@ -114,20 +117,20 @@ UciScore score(const workflows::TabularModel& model,
 }
 
 /// The candidates' scores, means over several held-out parts for small sets.
-std::vector<workflows::TabularTrial> mean_trials(
+std::vector<workflows::TableTrial> mean_trials(
     const data::Table& table, const data::UciSplit& split,
-    const std::vector<workflows::TabularSettings>& settings,
+    const std::vector<workflows::TableSettings>& settings,
     const workflows::ResumableRun* run) {
   const int repetitions =
       static_cast<std::int64_t>(split.train.size()) < kSmallSet
           ? kSmallSetRepetitions
           : 1;
-  std::vector<workflows::TabularTrial> means;
-  for (const workflows::TabularSettings& candidate : settings)
+  std::vector<workflows::TableTrial> means;
+  for (const workflows::TableSettings& candidate : settings)
     means.push_back({candidate});
   for (int i = 0; i < repetitions; ++i) {
-    std::vector<workflows::TabularSettings> seeded = settings;
-    for (workflows::TabularSettings& candidate : seeded) {
+    std::vector<workflows::TableSettings> seeded = settings;
+    for (workflows::TableSettings& candidate : seeded) {
       candidate.seed = workflows::restart_seed(candidate.seed, i);
     }
     const workflows::RunPart part(run, "tuning-" + std::to_string(i + 1));
@@ -143,15 +146,15 @@ std::vector<workflows::TabularTrial> mean_trials(
 
 UciNoiseResult run_noise_model(
     const data::Table& table, const data::UciSplit& split,
-    const std::vector<workflows::TabularSettings>& settings,
+    const std::vector<workflows::TableSettings>& settings,
     const workflows::ResumableRun* run) {
-  const workflows::TabularTrial best =
+  const workflows::TableTrial best =
       workflows::best_trial(mean_trials(table, split, settings, run));
   const data::TableEncoder encoder = data::TableEncoder::fit(
       table, "target", data::MissingValues::Refuse, split.train);
   const data::EncodedRows train = encoder.encode(table, true, split.train);
   const data::EncodedRows test = encoder.encode(table, true, split.test);
-  workflows::TabularModel model = workflows::fit_tabular(
+  workflows::TableModel model = workflows::fit_networks(
       encoder, train, best.settings, nullptr, nullptr, run);
 
   UciNoiseResult result;
@@ -163,7 +166,7 @@ UciNoiseResult run_noise_model(
   result.single = score(model, test, seed);
   if (best.settings.noise == likelihood::Kind::Gaussian) {
     result.published_estimator =
-        workflows::TabularPredictor(model, kPublishedSamples, seed)
+        workflows::TablePredictor(model, kPublishedSamples, seed)
             .published_estimator(test);
   }
   return result;
@@ -201,7 +204,7 @@ std::string configuration(const UciOptions& options, const std::string& data) {
       {"samples", kSamples},   {"published_samples", kPublishedSamples},
       {"restarts", kRestarts}, {"repetitions", kSmallSetRepetitions}};
   for (std::int64_t rows : {kSmallSet - 1, kSmallSet}) {
-    for (const workflows::TabularSettings& settings :
+    for (const workflows::TableSettings& settings :
          candidates(options, rows, 1, likelihood::Kind::Gaussian)) {
       json["candidates"].push_back(Json::parse(workflows::to_json(settings)));
     }

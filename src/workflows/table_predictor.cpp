@@ -23,9 +23,9 @@ constexpr std::int64_t kRowsPerTask = 16;
 
 }  // namespace
 
-class TabularPredictor::Impl {
+class TablePredictor::Impl {
  public:
-  Impl(const TabularModel& model, std::int64_t samples, std::uint64_t seed,
+  Impl(const TableModel& model, std::int64_t samples, std::uint64_t seed,
        ThreadPool* pool)
       : encoder_(model.encoder),
         model_(model.spec),
@@ -156,20 +156,18 @@ class TabularPredictor::Impl {
   std::vector<std::vector<float>> outputs_;  // per network, of one chunk
 };
 
-TabularPredictor::TabularPredictor(const TabularModel& model,
-                                   std::int64_t samples, std::uint64_t seed,
-                                   ThreadPool* pool)
+TablePredictor::TablePredictor(const TableModel& model, std::int64_t samples,
+                               std::uint64_t seed, ThreadPool* pool)
     : impl_(std::make_unique<Impl>(model, samples, seed, pool)) {}
-TabularPredictor::~TabularPredictor() = default;
-TabularPredictor::TabularPredictor(TabularPredictor&&) noexcept = default;
-TabularPredictor& TabularPredictor::operator=(TabularPredictor&&) noexcept =
-    default;
+TablePredictor::~TablePredictor() = default;
+TablePredictor::TablePredictor(TablePredictor&&) noexcept = default;
+TablePredictor& TablePredictor::operator=(TablePredictor&&) noexcept = default;
 
-const data::TableEncoder& TabularPredictor::encoder() const {
+const data::TableEncoder& TablePredictor::encoder() const {
   return impl_->encoder();
 }
 
-void TabularPredictor::regression(
+void TablePredictor::regression(
     const data::EncodedRows& rows,
     const std::function<void(std::int64_t,
                              const likelihood::PredictiveMixture&)>& visit) {
@@ -178,7 +176,7 @@ void TabularPredictor::regression(
   impl_->regression(rows, visit);
 }
 
-void TabularPredictor::classification(
+void TablePredictor::classification(
     const data::EncodedRows& rows,
     const std::function<void(std::int64_t, const likelihood::ClassPrediction&)>&
         visit) {
@@ -187,15 +185,15 @@ void TabularPredictor::classification(
   impl_->classification(rows, visit);
 }
 
-double TabularPredictor::published_estimator(const data::EncodedRows& rows) {
+double TablePredictor::published_estimator(const data::EncodedRows& rows) {
   return impl_->published_estimator(rows);
 }
 
-TabularScores::TabularScores(const data::TableEncoder& encoder)
+TableScores::TableScores(const data::TableEncoder& encoder)
     : encoder_(encoder) {}
 
-void TabularScores::add(TabularPredictor& predictor,
-                        const data::EncodedRows& rows) {
+void TableScores::add(TablePredictor& predictor,
+                      const data::EncodedRows& rows) {
   if (encoder_.is_classification()) {
     add_classes(predictor, rows);
   } else {
@@ -204,8 +202,8 @@ void TabularScores::add(TabularPredictor& predictor,
   count_ += rows.count;
 }
 
-void TabularScores::add_regression(TabularPredictor& predictor,
-                                   const data::EncodedRows& rows) {
+void TableScores::add_regression(TablePredictor& predictor,
+                                 const data::EncodedRows& rows) {
   std::vector<likelihood::RegressionScore> scores(
       static_cast<std::size_t>(rows.count));
   const data::ColumnCode& code = encoder_.target();
@@ -218,8 +216,8 @@ void TabularScores::add_regression(TabularPredictor& predictor,
   for (const auto& score : scores) numbers_.add(score);
 }
 
-void TabularScores::add_classes(TabularPredictor& predictor,
-                                const data::EncodedRows& rows) {
+void TableScores::add_classes(TablePredictor& predictor,
+                              const data::EncodedRows& rows) {
   std::vector<likelihood::ClassPrediction> predictions(
       static_cast<std::size_t>(rows.count));
   predictor.classification(
@@ -231,7 +229,7 @@ void TabularScores::add_classes(TabularPredictor& predictor,
   }
 }
 
-std::vector<std::pair<std::string, double>> TabularScores::metrics() const {
+std::vector<std::pair<std::string, double>> TableScores::metrics() const {
   RADIR_CHECK(count_ > 0, ArgumentError,
               "there are no rows to evaluate the model on");
   return encoder_.is_classification() ? classes_.metrics() : numbers_.metrics();

@@ -1,72 +1,113 @@
+#include "radir/workflows/table_settings.h"
+
+#include <algorithm>
+
+#include "radir/core/error.h"
 #include "radir/files/json_object.h"
+#include "radir/files/settings_json.h"
 #include "radir/likelihood/options.h"
 #include "radir/posterior/grouping.h"
 #include "radir/train/model.h"
-#include "radir/workflows/table_fit.h"
 
 namespace radir::workflows {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using posterior::Grouping;
 
-const std::pair<Grouping, const char*> kGroupings[] = {
-    {Grouping::Row, posterior::to_string(Grouping::Row)},
-    {Grouping::Column, posterior::to_string(Grouping::Column)},
-    {Grouping::Double, posterior::to_string(Grouping::Double)}};
-const std::pair<likelihood::Kind, const char*> kNoises[] = {
-    {likelihood::Kind::Gaussian,
-     likelihood::to_string(likelihood::Kind::Gaussian)},
-    {likelihood::Kind::PredictedNoise,
-     likelihood::to_string(likelihood::Kind::PredictedNoise)}};
+/// Of epochs, steps and rows of a batch: with it no product overflows.
+constexpr double kMostSteps = 1e12;
 
-Json document(const TabularSettings& settings) {
-  return {{"hidden", settings.hidden},
-          {"grouping", posterior::to_string(settings.grouping)},
-          {"direction_gap", settings.direction_gap},
-          {"likelihood", likelihood::to_string(settings.noise)},
-          {"epochs", settings.epochs},
-          {"steps", settings.steps},
-          {"batch", settings.batch},
-          {"learning_rate", settings.learning_rate},
-          {"kl_warmup", settings.kl_warmup},
-          {"restarts", settings.restarts},
-          {"seed", settings.seed}};
+/// The noise models of a numeric target.
+const Choices<likelihood::Kind>& noise_choices() {
+  static const Choices<likelihood::Kind> choices = {
+      {likelihood::Kind::Gaussian,
+       likelihood::to_string(likelihood::Kind::Gaussian)},
+      {likelihood::Kind::PredictedNoise,
+       likelihood::to_string(likelihood::Kind::PredictedNoise)}};
+  return choices;
+}
+
+Json document(TableSettings settings) {
+  Json json = Json::object();
+  files::SettingsWriter writer(json);
+  describe(writer, settings);
+  return json;
 }
 
 }  // namespace
 
-std::string to_json(const TabularSettings& settings) {
+void describe(SettingsVisitor& visit, TableSettings& settings) {
+  visit.integers({"hidden", "Units of each hidden layer", at_least(1)},
+                 settings.hidden);
+  visit.choice({"grouping",
+                "Groups of weights with a length and a direction (double: "
+                "both rows and columns)",
+                {}},
+               settings.grouping, posterior::grouping_choices());
+  visit.number({"direction_gap",
+                "Spread of the directions under the prior; a smaller value "
+                "fits the data more closely",
+                inside(0, 1)},
+               settings.direction_gap);
+  visit.choice({"likelihood",
+                "Noise model of a numeric target: one noise level, or one per "
+                "row",
+                {}},
+               settings.noise, noise_choices());
+  visit.integer(
+      {"epochs", "Passes over the rows; 0 for as many as the steps need",
+       between(0, kMostSteps)},
+      settings.epochs);
+  visit.integer({"steps", "Training steps where the epochs are 0",
+                 between(1, kMostSteps)},
+                settings.steps);
+  visit.integer({"batch", "Rows per training step", between(1, kMostSteps)},
+                settings.batch);
+  visit.number({"learning_rate", "Learning rate of Adam", above(0)},
+               settings.learning_rate);
+  visit.number({"kl_warmup",
+                "Share of the training over which the weight of the KL term "
+                "rises to 1",
+                between(0, 1)},
+               settings.kl_warmup);
+  visit.integer({"restarts", "Number of networks that predict as a mixture",
+                 between(1, 1000)},
+                settings.restarts);
+  visit.seed({"seed", "Seed of all random numbers", {}}, settings.seed);
+}
+
+void check(const TableSettings& settings) {
+  check_settings("settings", settings);
+}
+
+std::int64_t epochs_of(const TableSettings& settings, std::int64_t rows) {
+  if (settings.epochs > 0) return settings.epochs;
+  const std::int64_t batches = (rows + settings.batch - 1) / settings.batch;
+  return std::max<std::int64_t>(1, settings.steps / batches);
+}
+
+std::string to_json(const TableSettings& settings) {
   return document(settings).dump();
 }
 
-std::string to_json(const TabularSettings& settings, std::int64_t rows) {
+std::string to_json(const TableSettings& settings, std::int64_t rows) {
   Json json = document(settings);
   json["epochs"] = epochs_of(settings, rows);
   json.erase("steps");
   return json.dump();
 }
 
-TabularSettings settings_from_json(const std::string& text) {
+TableSettings settings_from_json(const std::string& text) {
   const Json document = files::parse_json<Json>("settings", text, {});
   files::JsonObject json(document, "settings");
-  TabularSettings settings;
-  settings.hidden = json.integers("hidden");
-  settings.grouping = json.choice("grouping", kGroupings);
-  settings.direction_gap = json.number("direction_gap");
-  settings.noise = json.choice("likelihood", kNoises);
-  settings.epochs = json.integer("epochs");
-  settings.steps = json.integer("steps");
-  settings.batch = json.integer("batch");
-  settings.learning_rate = json.number("learning_rate");
-  settings.kl_warmup = json.number("kl_warmup");
-  settings.restarts = json.integer("restarts");
-  settings.seed = json.seed("seed");
+  TableSettings settings;
+  files::SettingsReader reader(json);
+  describe(reader, settings);
   json.finish();
   try {
     check(settings);
   } catch (const ArgumentError& error) {
-    detail::throw_error<IoError>("settings: ", error.what());
+    detail::throw_error<IoError>(error.what());
   }
   return settings;
 }

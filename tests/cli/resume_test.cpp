@@ -187,7 +187,7 @@ TEST_F(ResumeCommand, ExplainsDamage) {
   expect_failure(resume(), 4, "has changed since the run was started");
   config["command"]["settings"]["batch"] = 0;
   folder_.write("run/config.json", config.dump());
-  expect_failure(resume(), 4, "settings: the batch must be from 1 to");
+  expect_failure(resume(), 4, "settings: batch must be from 1 to");
   folder_.write("run/config.json", "{\"command\": {\"name\": \"train\"}}");
   const ProgramResult result = run_program(resume());
   EXPECT_EQ(result.exit_code, 4);

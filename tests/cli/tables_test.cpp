@@ -191,7 +191,7 @@ TEST_F(TableCommands, BadInputIsOneLineAndLeavesNothing) {
       "already exists");
   expect_failure(
       "train '" + good + "' --target y --hidden 0 --out '" + run_path() + "'",
-      2, "at least one unit");
+      2, "hidden must be >= 1");
   expect_failure("train '" + good + "' --target y --categorical bb --out '" +
                      run_path() + "'",
                  2, "\"bb\"");
@@ -220,6 +220,20 @@ TEST_F(TableCommands, ModelsAndTablesThatDoNotFitAreExplained) {
   folder_.write("broken.safetensors", "hello");
   expect_failure("evaluate '" + (folder_ / "broken.safetensors") + "' x.csv", 4,
                  "broken.safetensors");
+}
+
+TEST(TableHelp, OptionsOfTheSettingsHaveDefaultsAndRanges) {
+  const std::string help = run_program("train --help").out;
+  for (const char* part :
+       {"--learning-rate X=0.01", "Learning rate of Adam (> 0)",
+        "--grouping NAME=double", "row, column or double", "--restarts N=1",
+        "(from 1 to 1000)", "--missing NAME=refuse"}) {
+    EXPECT_TRUE(contains(help, part)) << part;
+  }
+  expect_failure("train t.csv --target y --grouping rows", 2,
+                 "--grouping must be row, column or double, but is \"rows\"");
+  expect_failure("train t.csv --target y --missing men", 2,
+                 "did you mean \"mean\"?");
 }
 
 TEST(TableHelp, HasExamplesAndTheCommonOptions) {

@@ -11,7 +11,7 @@ void run_config(std::string_view bytes) {
   io::check_config("config.json", bytes);
 }
 
-void tabular_settings(std::string_view bytes) {
+void table_settings(std::string_view bytes) {
   const auto settings = workflows::settings_from_json(std::string(bytes));
   const std::string text = workflows::to_json(settings);
   require(workflows::to_json(workflows::settings_from_json(text)) == text,
@@ -39,7 +39,7 @@ void encoder(std::string_view bytes) {
 
 void config(std::string_view bytes) {
   for (const Target part :
-       {run_config, tabular_settings, compress_settings, encoder}) {
+       {run_config, table_settings, compress_settings, encoder}) {
     feed(part, bytes);
   }
 }

@@ -140,8 +140,8 @@ void add_networks(const Corpus& corpus) {
 }
 
 void add_settings(const Corpus& corpus) {
-  const std::string table = workflows::to_json(workflows::TabularSettings());
-  corpus.add("config", "tabular.json", table);
+  const std::string table = workflows::to_json(workflows::TableSettings());
+  corpus.add("config", "table_settings.json", table);
   workflows::CompressSettings compress;
   compress.network_name = "lenet5";
   compress.warp = 0.15;

@@ -13,6 +13,7 @@
 #include "radir/data/table_encoder.h"
 #include "radir/posterior/grouping.h"
 #include "radir/workflows/table_fit.h"
+#include "radir/workflows/table_search.h"
 #include "support/expect_error.h"
 #include "support/stops.h"
 #include "support/temporary_folder.h"
@@ -31,7 +32,7 @@ struct Problem {
   data::Table table = data::make_robot_arm_table(300, 1);
   data::TableEncoder encoder = data::TableEncoder::fit(table, "distance");
   data::EncodedRows rows = encoder.encode(table, true);
-  TabularSettings settings;
+  TableSettings settings;
 
   Problem() {
     settings.hidden = {10};
@@ -40,7 +41,7 @@ struct Problem {
 
   std::vector<std::vector<float>> fit(const ResumableRun* run,
                                       ThreadPool* pool = nullptr) const {
-    return fit_tabular(encoder, rows, settings, nullptr, pool, run).networks;
+    return fit_networks(encoder, rows, settings, nullptr, pool, run).networks;
   }
 };
 
@@ -85,7 +86,7 @@ TEST(ResumableRun, TrialsAreNotRunTwice) {
   candidates.resize(4);
   const auto compare = [&](const ResumableRun* run) {
     std::vector<double> scores;
-    for (const TabularTrial& trial : compare_candidates(
+    for (const TableTrial& trial : compare_candidates(
              problem.table, "distance", data::MissingValues::Refuse, rows,
              candidates, nullptr, nullptr, run)) {
       scores.push_back(trial.log_likelihood);
@@ -110,7 +111,7 @@ TEST(ResumableRun, ReportsOfEarlierEpochsComeAgain) {
   const auto fit = [&](const CheckpointOptions& options) {
     epochs.clear();
     const ResumableRun run(folder, options);
-    fit_tabular(
+    fit_networks(
         problem.encoder, problem.rows, problem.settings,
         [&](std::int64_t, const train::EpochReport& report) {
           epochs.push_back(report.epoch);
@@ -281,8 +282,8 @@ TEST(ResumableRun, StopsBetweenStepsToo) {
   expect_error<Interrupted>([&] { run.check_stop(); }, "stopped on request");
 }
 
-TEST(TabularSettings, ComeBackFromJson) {
-  TabularSettings settings;
+TEST(TableSettings, ComeBackFromJson) {
+  TableSettings settings;
   settings.hidden = {3, 4};
   settings.grouping = posterior::Grouping::Column;
   settings.direction_gap = 0.1;
@@ -294,48 +295,48 @@ TEST(TabularSettings, ComeBackFromJson) {
   settings.kl_warmup = 0.2;
   settings.restarts = 8;
   settings.seed = 0xffffffffffffffffu;
-  const TabularSettings back = settings_from_json(to_json(settings));
+  const TableSettings back = settings_from_json(to_json(settings));
   EXPECT_EQ(to_json(back), to_json(settings));
   EXPECT_EQ(back.learning_rate, settings.learning_rate);
   EXPECT_EQ(back.noise, settings.noise);
   EXPECT_EQ(back.grouping, settings.grouping);
 }
 
-TEST(TabularSettings, AreReadStrictly) {
+TEST(TableSettings, AreReadStrictly) {
   expect_error<IoError>([] { settings_from_json("{"); },
                         "settings is not well-formed JSON");
   expect_error<IoError>([] { settings_from_json("{\"hidden\": [1]}"); },
                         "settings: \"grouping\" is missing");
-  std::string text = to_json(TabularSettings());
+  std::string text = to_json(TableSettings());
   text.replace(text.find("\"steps\":20000"), 13, "\"steps\":1e300");
   expect_error<IoError>([&] { settings_from_json(text); },
                         "\"steps\" must be an integer, but is 1e+300");
-  text = to_json(TabularSettings());
+  text = to_json(TableSettings());
   text.replace(text.find("{"), 1, "{\"colour\":1,");
   expect_error<IoError>([&] { settings_from_json(text); },
                         "\"colour\" is unknown");
-  text = to_json(TabularSettings());
+  text = to_json(TableSettings());
   text.replace(text.find("double"), 6, "triple");
   expect_error<IoError>([&] { settings_from_json(text); },
                         "\"triple\", which this program does not know");
 }
 
-TEST(TabularSettings, ThatMakeNoSenseAreRefused) {
+TEST(TableSettings, ThatMakeNoSenseAreRefused) {
   const auto refused = [](auto member, std::int64_t value,
                           const std::string& part) {
-    TabularSettings settings;
+    TableSettings settings;
     settings.*member = value;
     expect_error<ArgumentError>([&] { check(settings); }, part);
     expect_error<IoError>([&] { settings_from_json(to_json(settings)); },
                           "settings: " + part);
   };
   constexpr auto kLargest = std::numeric_limits<std::int64_t>::max();
-  refused(&TabularSettings::batch, 0, "the batch must be from 1 to");
-  refused(&TabularSettings::batch, kLargest, "the batch must be from 1 to");
-  refused(&TabularSettings::epochs, -1, "epochs must be from 1");
-  refused(&TabularSettings::epochs, kLargest, "epochs must be from 1");
-  refused(&TabularSettings::steps, 0, "the steps must be from 1 to");
-  refused(&TabularSettings::restarts, 0, "restarts must be from 1 to 1000");
+  refused(&TableSettings::batch, 0, "batch must be from 1 to");
+  refused(&TableSettings::batch, kLargest, "batch must be from 1 to");
+  refused(&TableSettings::epochs, -1, "epochs must be from 0 to");
+  refused(&TableSettings::epochs, kLargest, "epochs must be from 0 to");
+  refused(&TableSettings::steps, 0, "steps must be from 1 to");
+  refused(&TableSettings::restarts, 0, "restarts must be from 1 to 1000");
 }
 
 }  // namespace

@@ -10,10 +10,12 @@
 #include "radir/data/builtin_data.h"
 #include "radir/data/table_source.h"
 #include "radir/files/byte_source.h"
+#include "radir/io/model_file.h"
 #include "radir/train/evaluation.h"
 #include "radir/train/predictor.h"
 #include "radir/train/step.h"
 #include "radir/workflows/table_predictor.h"
+#include "radir/workflows/table_search.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
 
@@ -23,8 +25,8 @@ namespace {
 using ::radir::testing::expect_error;
 using ::radir::testing::TemporaryFolder;
 
-TabularSettings short_training() {
-  TabularSettings settings;
+TableSettings short_training() {
+  TableSettings settings;
   settings.hidden = {20};
   settings.steps = 3000;
   return settings;
@@ -39,24 +41,24 @@ struct RobotArm {
   data::EncodedRows test_rows = encoder.encode(test, true);
 };
 
-std::map<std::string, double> scores(const TabularModel& model,
+std::map<std::string, double> scores(const TableModel& model,
                                      const data::EncodedRows& rows,
                                      ThreadPool* pool = nullptr) {
-  TabularPredictor predictor(model, 50, 3, pool);
-  TabularScores scores(model.encoder);
+  TablePredictor predictor(model, 50, 3, pool);
+  TableScores scores(model.encoder);
   scores.add(predictor, rows);
   const auto metrics = scores.metrics();
   return {metrics.begin(), metrics.end()};
 }
 
-TEST(Tabular, LearnsAndKnowsHowWell) {
+TEST(TableFit, LearnsAndKnowsHowWell) {
   const RobotArm arm;
   for (auto noise :
        {likelihood::Kind::Gaussian, likelihood::Kind::PredictedNoise}) {
-    TabularSettings settings = short_training();
+    TableSettings settings = short_training();
     settings.noise = noise;
     auto found =
-        scores(fit_tabular(arm.encoder, arm.rows, settings), arm.test_rows);
+        scores(fit_networks(arm.encoder, arm.rows, settings), arm.test_rows);
     // The distances spread by 0.36 m; the noise is 0.03 m at most.
     EXPECT_LT(found["rmse"], 0.08) << likelihood::to_string(noise);
     EXPECT_GT(found["log_likelihood"], 1.0);
@@ -68,42 +70,42 @@ TEST(Tabular, LearnsAndKnowsHowWell) {
   }
 }
 
-TEST(Tabular, TheSameSeedGivesTheSameNetworksForAnyNumberOfThreads) {
+TEST(TableFit, TheSameSeedGivesTheSameNetworksForAnyNumberOfThreads) {
   const RobotArm arm;
-  TabularSettings settings = short_training();
+  TableSettings settings = short_training();
   settings.steps = 60;
   settings.restarts = 3;
   ThreadPool pool(3);
-  const TabularModel alone = fit_tabular(arm.encoder, arm.rows, settings);
-  const TabularModel shared =
-      fit_tabular(arm.encoder, arm.rows, settings, nullptr, &pool);
+  const TableModel alone = fit_networks(arm.encoder, arm.rows, settings);
+  const TableModel shared =
+      fit_networks(arm.encoder, arm.rows, settings, nullptr, &pool);
   EXPECT_EQ(alone.networks, shared.networks);
   EXPECT_NE(alone.networks[0], alone.networks[1]);
   EXPECT_EQ(scores(alone, arm.test_rows), scores(alone, arm.test_rows, &pool));
 }
 
-TEST(Tabular, TheCallbackSeesEveryEpochOfEveryNetwork) {
+TEST(TableFit, TheCallbackSeesEveryEpochOfEveryNetwork) {
   const RobotArm arm;
-  TabularSettings settings = short_training();
+  TableSettings settings = short_training();
   settings.epochs = 4;
   settings.restarts = 2;
   std::vector<std::int64_t> epochs(2);
-  fit_tabular(arm.encoder, arm.rows, settings,
-              [&](std::int64_t restart, const train::EpochReport& report) {
-                epochs[static_cast<std::size_t>(restart)] = report.epoch;
-                return true;
-              });
+  fit_networks(arm.encoder, arm.rows, settings,
+               [&](std::int64_t restart, const train::EpochReport& report) {
+                 epochs[static_cast<std::size_t>(restart)] = report.epoch;
+                 return true;
+               });
   EXPECT_EQ(epochs, (std::vector<std::int64_t>{4, 4}));
 }
 
-TEST(Tabular, ScoresAreThoseOfTheMixtureInOriginalUnits) {
+TEST(TableFit, ScoresAreThoseOfTheMixtureInOriginalUnits) {
   const RobotArm arm;
   for (auto noise :
        {likelihood::Kind::Gaussian, likelihood::Kind::PredictedNoise}) {
-    TabularSettings settings = short_training();
+    TableSettings settings = short_training();
     settings.steps = 300;
     settings.noise = noise;
-    const TabularModel fitted = fit_tabular(arm.encoder, arm.rows, settings);
+    const TableModel fitted = fit_networks(arm.encoder, arm.rows, settings);
     const train::Model model(fitted.spec);
     const double expected =
         -train::predictive_nll(model, fitted.networks[0], arm.test_rows.view(),
@@ -114,14 +116,14 @@ TEST(Tabular, ScoresAreThoseOfTheMixtureInOriginalUnits) {
   }
 }
 
-TEST(Tabular, TheMixtureOfRestartsIsBetterThanItsMembersOnAverage) {
+TEST(TableFit, TheMixtureOfRestartsIsBetterThanItsMembersOnAverage) {
   const RobotArm arm;
-  TabularSettings settings = short_training();
+  TableSettings settings = short_training();
   settings.restarts = 3;
-  const TabularModel all = fit_tabular(arm.encoder, arm.rows, settings);
+  const TableModel all = fit_networks(arm.encoder, arm.rows, settings);
   double members = 0;
   for (const auto& network : all.networks) {
-    TabularModel one = all;
+    TableModel one = all;
     one.networks = {network};
     members += scores(one, arm.test_rows)["log_likelihood"] / 3;
   }
@@ -129,28 +131,28 @@ TEST(Tabular, TheMixtureOfRestartsIsBetterThanItsMembersOnAverage) {
   EXPECT_GE(scores(all, arm.test_rows)["log_likelihood"], members);
 }
 
-TEST(Tabular, PredictsClasses) {
+TEST(TableFit, PredictsClasses) {
   data::Table table = data::make_robot_arm_table(400, 1);
   const data::TableEncoder encoder = data::TableEncoder::fit(table, "tool");
   const data::EncodedRows rows = encoder.encode(table, true);
-  const TabularModel model = fit_tabular(encoder, rows, short_training());
+  const TableModel model = fit_networks(encoder, rows, short_training());
   auto found = scores(model, rows);
   EXPECT_LT(found["error"], 0.6);  // guessing: 0.67
   EXPECT_LT(found["nll"], std::log(3.0));
   EXPECT_DOUBLE_EQ(found["nll"], -found["log_likelihood"]);
   EXPECT_GT(found["brier"], 0);
   EXPECT_LT(found["ece"], 0.3);
-  TabularPredictor predictor(model, 5, 1);
+  TablePredictor predictor(model, 5, 1);
   expect_error<ArgumentError>([&] { predictor.regression(rows, nullptr); },
                               "predicts classes");
 }
 
-TEST(Tabular, PublishedEstimatorGrowsWithTheTestSetAsNoLogLikelihoodDoes) {
+TEST(TableFit, PublishedEstimatorGrowsWithTheTestSetAsNoLogLikelihoodDoes) {
   const RobotArm arm;
-  TabularSettings settings = short_training();
+  TableSettings settings = short_training();
   settings.steps = 300;
-  const TabularModel model = fit_tabular(arm.encoder, arm.rows, settings);
-  TabularPredictor predictor(model, 100, 1);
+  const TableModel model = fit_networks(arm.encoder, arm.rows, settings);
+  TablePredictor predictor(model, 100, 1);
   data::EncodedRows twice = arm.test_rows;
   twice.inputs.insert(twice.inputs.end(), arm.test_rows.inputs.begin(),
                       arm.test_rows.inputs.end());
@@ -165,24 +167,24 @@ TEST(Tabular, PublishedEstimatorGrowsWithTheTestSetAsNoLogLikelihoodDoes) {
   EXPECT_NEAR(once["log_likelihood"], doubled["log_likelihood"], 1e-9);
 
   settings.noise = likelihood::Kind::PredictedNoise;
-  TabularPredictor other(fit_tabular(arm.encoder, arm.rows, settings), 5, 1);
+  TablePredictor other(fit_networks(arm.encoder, arm.rows, settings), 5, 1);
   expect_error<ArgumentError>([&] { other.published_estimator(arm.test_rows); },
                               "Gaussian");
   expect_error<ArgumentError>(
       [&] { other.classification(arm.test_rows, nullptr); }, "a number");
 }
 
-TEST(Tabular, TuningPrefersTheCandidateThatPredictsBetter) {
+TEST(TableFit, TuningPrefersTheCandidateThatPredictsBetter) {
   const RobotArm arm;
-  TabularSettings good = short_training();
-  TabularSettings bad = good;
+  TableSettings good = short_training();
+  TableSettings bad = good;
   bad.steps = 20;
   std::vector<std::int64_t> rows(static_cast<std::size_t>(arm.train.rows()));
   std::iota(rows.begin(), rows.end(), 0);
   int calls = 0;
   const auto trials = compare_candidates(
       arm.train, "distance", data::MissingValues::Refuse, rows, {bad, good},
-      nullptr, [&](const TabularTrial&) { ++calls; });
+      nullptr, [&](const TableTrial&) { ++calls; });
   EXPECT_EQ(calls, 2);
   EXPECT_EQ(best_trial(trials).settings.steps, good.steps);
 
@@ -200,9 +202,9 @@ TEST(Tabular, TuningPrefersTheCandidateThatPredictsBetter) {
       "no candidates");
 }
 
-TEST(Tabular, ACandidateWhoseTrainingFailsLoses) {
+TEST(TableFit, ACandidateWhoseTrainingFailsLoses) {
   const RobotArm arm;
-  TabularSettings wild = short_training();
+  TableSettings wild = short_training();
   wild.steps = 200;
   wild.learning_rate = 1e30;
   std::vector<std::int64_t> rows(static_cast<std::size_t>(arm.train.rows()));
@@ -214,23 +216,23 @@ TEST(Tabular, ACandidateWhoseTrainingFailsLoses) {
                                "every candidate's training failed");
 }
 
-TEST(Tabular, CandidatesCoverBothNoiseModelsOfANumber) {
-  const TabularSettings base = short_training();
+TEST(TableFit, CandidatesCoverBothNoiseModelsOfANumber) {
+  const TableSettings base = short_training();
   const auto numbers = tuning_candidates(base, false);
   const auto classes = tuning_candidates(base, true);
   EXPECT_EQ(numbers.size(), 2 * classes.size());
   EXPECT_GT(classes.size(), 1u);
 }
 
-TEST(Tabular, RefusesSettingsThatMakeNoSense) {
+TEST(TableFit, RefusesSettingsThatMakeNoSense) {
   const RobotArm arm;
-  const auto expect_refused = [&](TabularSettings settings, const char* part) {
+  const auto expect_refused = [&](TableSettings settings, const char* part) {
     expect_error<ArgumentError>(
-        [&] { fit_tabular(arm.encoder, arm.rows, settings); }, part);
+        [&] { fit_networks(arm.encoder, arm.rows, settings); }, part);
   };
-  TabularSettings settings;
+  TableSettings settings;
   settings.hidden = {5, 0};
-  expect_refused(settings, "at least one unit");
+  expect_refused(settings, "hidden must be >= 1, but is 0");
   settings = {};
   settings.restarts = 0;
   expect_refused(settings, "from 1 to 1000");
@@ -242,16 +244,16 @@ TEST(Tabular, RefusesSettingsThatMakeNoSense) {
   expect_refused(settings, "batch");
   settings = {};
   settings.learning_rate = 0;
-  expect_refused(settings, "learning rate");
+  expect_refused(settings, "learning_rate must be > 0");
   settings = {};
   settings.direction_gap = 2;
   expect_refused(settings, "direction_gap");
-  TabularScores none(arm.encoder);
+  TableScores none(arm.encoder);
   expect_error<ArgumentError>([&] { none.metrics(); }, "no rows");
 }
 
-TEST(Tabular, EpochsMakeTheStepsAskedFor) {
-  TabularSettings settings;
+TEST(TableFit, EpochsMakeTheStepsAskedFor) {
+  TableSettings settings;
   settings.batch = 100;
   settings.steps = 1000;
   EXPECT_EQ(epochs_of(settings, 950), 100);
@@ -260,7 +262,7 @@ TEST(Tabular, EpochsMakeTheStepsAskedFor) {
   EXPECT_EQ(epochs_of(settings, 950), 7);
 }
 
-TEST(Tabular, AModelFileThatIsNoTablesIsRefused) {
+TEST(TableFit, AModelFileThatIsNoTablesIsRefused) {
   const TemporaryFolder folder;
   const RobotArm arm;
   io::SavedModel saved;
@@ -268,19 +270,19 @@ TEST(Tabular, AModelFileThatIsNoTablesIsRefused) {
   saved.networks = {
       train::initial_state<float>(train::Model(saved.spec), 1, 9).parameters};
   io::write_model(folder / "m", saved);
-  expect_error<IoError>([&] { read_tabular_model(folder / "m"); },
+  expect_error<IoError>([&] { load_table_model(folder / "m"); },
                         "not trained on a table");
   saved.preprocessing =
       data::TableEncoder::fit(arm.train, "tool").to_json();  // other columns
   io::write_model(folder / "m", saved);
-  expect_error<IoError>([&] { read_tabular_model(folder / "m"); },
+  expect_error<IoError>([&] { load_table_model(folder / "m"); },
                         "does not fit its network");
   saved.preprocessing = arm.encoder.to_json();
   io::write_model(folder / "m", saved);
-  EXPECT_EQ(read_tabular_model(folder / "m").networks, saved.networks);
+  EXPECT_EQ(load_table_model(folder / "m").networks, saved.networks);
 }
 
-TEST(Tabular, SettingsAndDataLeaveTheirTrace) {
+TEST(TableFit, SettingsAndDataLeaveTheirTrace) {
   const RobotArm arm;
   const auto json =
       nlohmann::json::parse(to_json(short_training(), arm.rows.count));
@@ -292,7 +294,7 @@ TEST(Tabular, SettingsAndDataLeaveTheirTrace) {
   EXPECT_NE(fingerprint(other), fingerprint(arm.rows));
 }
 
-TEST(TabularSource, ChunksMakeUpTheTable) {
+TEST(TableSource, ChunksMakeUpTheTable) {
   const TemporaryFolder folder;
   std::string text = "a,unused,b,y\n";
   constexpr std::int64_t kRows = 20000;  // several chunks

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "radir/core/settings.h"
 #include "radir/data/table.h"
 #include "radir/train/trainer.h"
 
@@ -17,6 +18,8 @@ enum class MissingValues {
   Drop,    ///< drop the row
 };
 
+/// Their names in files and on the command line.
+const Choices<MissingValues>& missing_value_choices();
 const char* to_string(MissingValues policy);
 
 /// One column as the network sees it.

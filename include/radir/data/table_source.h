@@ -17,8 +17,8 @@ Table to_table(const UciSet& set);
 /// The table that `source` names: a file of text, plain or gzip; a folder in
 /// the UCI layout; or "builtin:robot-arm", generated from `seed`.
 /// Throws IoError as data::TableReader does.
-Table read_source(const std::string& source, const TableOptions& options,
-                  std::uint64_t seed);
+Table read_source(const std::string& source, const TableOptions& options = {},
+                  std::uint64_t seed = 0);
 
 /// Reads the columns an encoder needs, a chunk of rows at a time, and calls
 /// visit(chunk, number of rows before it). Files of any length are read in

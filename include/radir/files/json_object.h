@@ -94,9 +94,10 @@ class JsonObject {
   /// An object whose content is for others, as text.
   std::string section(const char* key);
 
-  /// The value whose name stands under the key.
-  template <typename Enum, std::size_t N>
-  Enum choice(const char* key, const std::pair<Enum, const char*> (&names)[N]) {
+  /// The value whose name stands under the key; `names` is a Choices<Enum> or
+  /// an array of such pairs.
+  template <typename Names>
+  auto choice(const char* key, const Names& names) {
     const std::string value = text(key);
     for (const auto& [candidate, name] : names) {
       if (value == name) return candidate;

@@ -129,8 +129,10 @@ class SafetensorsWriter {
 };
 
 template <typename T>
-void SafetensorsWriter::add(const std::string& name,
-                            std::vector<std::int64_t> shape, const T* data) {
+void SafetensorsWriter::add(
+    const std::string& name,
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from.
+    std::vector<std::int64_t> shape, const T* data) {
   add_bytes(name, dtype_of<T>(), std::move(shape), data);
 }
 

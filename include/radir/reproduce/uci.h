@@ -110,7 +110,7 @@ struct PublishedColumn {
 const std::vector<PublishedColumn>& published_uci();
 
 /// The article's column for its own method. It is not a log-likelihood: see
-/// TabularPredictor::published_estimator.
+/// TablePredictor::published_estimator.
 const PublishedColumn& published_uci_rdp();
 
 }  // namespace radir::reproduce

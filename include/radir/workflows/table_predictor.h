@@ -18,14 +18,14 @@ namespace radir::workflows {
 
 /// Predictions of a fitted table in original units: the mixture over draws of
 /// the weights of every network.
-class TabularPredictor {
+class TablePredictor {
  public:
   /// `samples` draws per network. Throws ArgumentError unless samples > 0.
-  TabularPredictor(const TabularModel& model, std::int64_t samples,
-                   std::uint64_t seed, ThreadPool* pool = nullptr);
-  ~TabularPredictor();
-  TabularPredictor(TabularPredictor&&) noexcept;
-  TabularPredictor& operator=(TabularPredictor&&) noexcept;
+  TablePredictor(const TableModel& model, std::int64_t samples,
+                 std::uint64_t seed, ThreadPool* pool = nullptr);
+  ~TablePredictor();
+  TablePredictor(TablePredictor&&) noexcept;
+  TablePredictor& operator=(TablePredictor&&) noexcept;
 
   const data::TableEncoder& encoder() const;
 
@@ -57,13 +57,13 @@ class TabularPredictor {
 };
 
 /// Scores of predictions, gathered chunk by chunk.
-class TabularScores {
+class TableScores {
  public:
-  explicit TabularScores(const data::TableEncoder& encoder);
+  explicit TableScores(const data::TableEncoder& encoder);
 
   /// Predicts the rows and adds what they show. The sums run in the order of
   /// the rows whatever the threads.
-  void add(TabularPredictor& predictor, const data::EncodedRows& rows);
+  void add(TablePredictor& predictor, const data::EncodedRows& rows);
 
   std::int64_t count() const { return count_; }
 
@@ -73,9 +73,8 @@ class TabularScores {
   std::vector<std::pair<std::string, double>> metrics() const;
 
  private:
-  void add_regression(TabularPredictor& predictor,
-                      const data::EncodedRows& rows);
-  void add_classes(TabularPredictor& predictor, const data::EncodedRows& rows);
+  void add_regression(TablePredictor& predictor, const data::EncodedRows& rows);
+  void add_classes(TablePredictor& predictor, const data::EncodedRows& rows);
 
   const data::TableEncoder& encoder_;
   std::int64_t count_ = 0;

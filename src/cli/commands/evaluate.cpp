@@ -4,23 +4,18 @@
 
 #include "cli/command.h"
 #include "radir/data/images.h"
-#include "radir/data/table.h"
-#include "radir/data/table_source.h"
 #include "radir/io/model_file.h"
 #include "radir/report/table.h"
 #include "radir/train/model.h"
 #include "radir/train/point_network.h"
+#include "radir/workflows/evaluate_table.h"
 #include "radir/workflows/image_evaluation.h"
-#include "radir/workflows/table_fit.h"
-#include "radir/workflows/table_predictor.h"
+#include "radir/workflows/table_model.h"
 
 namespace radir::cli {
 namespace {
 
-using workflows::TabularModel;
-using workflows::TabularPredictor;
-using workflows::TabularScores;
-using Metrics = std::vector<std::pair<std::string, double>>;
+using Metrics = workflows::TableMetrics;
 using Json = nlohmann::ordered_json;
 
 struct EvaluateOptions {
@@ -29,18 +24,6 @@ struct EvaluateOptions {
   std::string data_dir;
   std::int64_t samples = 200;
 };
-
-Metrics scores(const TabularModel& model, const EvaluateOptions& options,
-               const CommonOptions& common, ThreadPool& pool) {
-  TabularPredictor predictor(model, options.samples, common.seed, &pool);
-  TabularScores result(model.encoder);
-  data::for_each_chunk(
-      options.table, common.seed, model.encoder, true,
-      [&](const data::Table& chunk, std::int64_t first_row) {
-        result.add(predictor, model.encoder.encode(chunk, true, first_row));
-      });
-  return result.metrics();
-}
 
 Json to_json(const Metrics& metrics) {
   Json json = Json::object();
@@ -81,14 +64,17 @@ void print(const Comparison& comparison, bool json) {
 
 Comparison evaluate_table(const EvaluateOptions& options,
                           const CommonOptions& common, ThreadPool& pool) {
-  TabularModel model = workflows::read_tabular_model(options.model);
+  workflows::TablePredictionOptions prediction;
+  prediction.samples = options.samples;
+  prediction.seed = common.seed;
+  const auto scores =
+      workflows::evaluate_table(workflows::load_table_model(options.model),
+                                options.table, prediction, &pool);
   Comparison result;
-  const bool mixture = model.networks.size() > 1;
-  result.metrics = scores(model, options, common, pool);
-  if (mixture) {
-    model.networks.resize(1);
+  result.metrics = scores.metrics;
+  if (!scores.first_network.empty()) {
     result.title = "mixture";
-    result.others = scores(model, options, common, pool);
+    result.others = scores.first_network;
     result.others_title = "first network";
     result.others_key = "first_network";
   }

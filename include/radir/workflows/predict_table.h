@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "radir/core/thread_pool.h"
+#include "radir/data/table.h"
+#include "radir/workflows/table_model.h"
+#include "radir/workflows/table_predictor.h"
+
+namespace radir::workflows {
+
+/// Predictions of the rows of a table that has the columns of the model.
+/// Messages count rows from `first_row` + 1. Throws ArgumentError for quantiles
+/// that are not above 0 and below 1.
+TablePrediction predict_rows(TablePredictor& predictor,
+                             const data::Table& table,
+                             const std::vector<double>& quantiles,
+                             std::int64_t first_row = 0);
+
+/// What predict_table read.
+struct PredictTableResult {
+  std::int64_t rows = 0;
+  /// Columns of the table that the model does not use.
+  std::vector<std::string> unused_columns;
+};
+
+/// Predicts the rows of a source (as data::read_source takes it) and calls
+/// sink(number of rows before, predictions) for a chunk of rows at a time, in
+/// order. Memory does not grow with the number of rows. Throws as
+/// data::for_each_chunk and predict_rows do.
+PredictTableResult predict_table(
+    const TableModel& model, const std::string& source,
+    const TablePredictionOptions& options,
+    const std::function<void(std::int64_t, const TablePrediction&)>& sink,
+    ThreadPool* pool = nullptr);
+
+}  // namespace radir::workflows

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "radir/core/thread_pool.h"
+#include "radir/data/table.h"
+#include "radir/data/table_encoder.h"
+#include "radir/io/model_file.h"
+#include "radir/train/model.h"
+
+namespace radir::workflows {
+
+/// Names and values of scores, in the order in which they are printed.
+using TableMetrics = std::vector<std::pair<std::string, double>>;
+
+/// How a model predicts.
+struct TablePredictionOptions {
+  /// Quantiles of a numeric target, each above 0 and below 1.
+  std::vector<double> quantiles = {0.05, 0.5, 0.95};
+  std::int64_t samples = 200;  ///< draws of the weights, per network
+  std::uint64_t seed = 0;      ///< of these draws
+};
+
+/// Predictions of the rows of a table, one entry per row. A row that was
+/// dropped for a missing value has NaN everywhere and an empty class.
+struct TablePrediction {
+  // A numeric target, in its own units.
+  std::vector<double> mean;
+  std::vector<double> sd;            ///< of the next observation
+  std::vector<double> epistemic_sd;  ///< due to the uncertain weights
+  std::vector<double> aleatoric_sd;  ///< due to the noise of the data
+  /// One list per quantile asked for, in that order.
+  std::vector<std::vector<double>> quantiles;
+
+  // A categorical target.
+  std::vector<std::string> label;  ///< the most likely class
+  /// One list per class, in the order of TableModel::classes().
+  std::vector<std::vector<double>> probabilities;
+  std::vector<double> entropy;             ///< nats
+  std::vector<double> mutual_information;  ///< its epistemic part
+
+  std::int64_t rows() const;
+};
+
+/// A fitted table: how rows are encoded, and the networks.
+struct TableModel {
+  data::TableEncoder encoder;
+  train::ModelSpec spec;
+  std::vector<std::vector<float>> networks;  ///< one per restart
+
+  /// The classes of a categorical target; empty for a numeric one.
+  const std::vector<std::string>& classes() const;
+
+  /// Predicts every row. The table needs the input columns and may have
+  /// others. Throws ArgumentError for invalid options, IoError for a table
+  /// that lacks a column or has a value the model does not know.
+  TablePrediction predict(const data::Table& table,
+                          const TablePredictionOptions& options = {},
+                          ThreadPool* pool = nullptr) const;
+
+  /// Scores of the predictions, as TableScores::metrics lists them. The table
+  /// needs the target too. Throws as predict does.
+  TableMetrics evaluate(const data::Table& table,
+                        const TablePredictionOptions& options = {},
+                        ThreadPool* pool = nullptr) const;
+
+  /// Writes a model file, which load_table_model and the program read.
+  void save(const std::string& path) const;
+};
+
+/// The model as it is written to a file: without the settings of its training.
+io::SavedModel saved_model(const TableModel& model);
+
+/// The model in a file (a run's folder or the file itself). Throws IoError when
+/// it was not trained on a table.
+TableModel load_table_model(const std::string& path);
+
+}  // namespace radir::workflows

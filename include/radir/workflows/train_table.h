@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "radir/core/thread_pool.h"
+#include "radir/data/table_encoder.h"
+#include "radir/train/trainer.h"
+#include "radir/workflows/resumable_run.h"
+#include "radir/workflows/table_settings.h"
+
+namespace radir::workflows {
+
+/// What `radir train` is asked for, complete enough to resume a run anywhere.
+struct TrainTableOptions {
+  std::string table;   ///< as data::read_source takes it
+  std::string target;  ///< the column to predict
+  /// Numeric columns to treat as categories.
+  std::vector<std::string> categorical;
+  data::MissingValues missing = data::MissingValues::Refuse;
+  /// Choose prior, noise model and number of epochs on held-out rows.
+  bool tune = false;
+  TableSettings settings;
+};
+
+/// How far the training is.
+struct TrainTableProgress {
+  enum class Stage { Tuning, Fitting };
+  Stage stage = Stage::Fitting;
+  std::int64_t done = 0;   ///< candidates, or epochs of all networks
+  std::int64_t total = 0;  ///< of these
+  // While fitting: the network, from 1, its epochs and the last of them.
+  std::int64_t network = 1;
+  std::int64_t epochs = 0;
+  train::EpochReport epoch;
+};
+
+/// What the caller of a training hears and decides.
+struct TrainTableHooks {
+  CheckpointOptions checkpoints;
+  /// Called from any thread, one call at a time.
+  std::function<void(const TrainTableProgress&)> on_progress;
+};
+
+/// A finished run.
+struct TrainTableResult {
+  std::string run;                 ///< its folder
+  nlohmann::ordered_json config;   ///< its config.json
+  nlohmann::ordered_json metrics;  ///< what the training reached
+  // The same for people.
+  std::int64_t rows = 0;
+  std::int64_t inputs = 0;
+  std::string target;
+  std::string likelihood;
+  double nll = 0;  ///< of the first network, nats per row
+  double kl = 0;
+};
+
+/// The training of a table in a run folder: begin or resume it, then run it.
+class TableTraining {
+ public:
+  /// Reads the table and creates the folder `out` (empty: a free name).
+  /// `note` is told which rows and columns are ignored. Throws ArgumentError
+  /// for invalid options or settings and a folder that exists, IoError for a
+  /// table that cannot be read or used; no folder is left then.
+  static TableTraining begin(
+      TrainTableOptions options, std::string out,
+      const std::function<void(const std::string&)>& note = nullptr);
+  /// Opens a run that `begin` started; it may be finished. Throws IoError when
+  /// the run is damaged or its table has changed.
+  static TableTraining resume(
+      const std::string& run,
+      const std::function<void(const std::string&)>& note = nullptr);
+
+  ~TableTraining();
+  TableTraining(TableTraining&&) noexcept;
+  TableTraining& operator=(TableTraining&&) noexcept;
+
+  /// Trains from the last checkpoint, or from the start, and writes the model.
+  /// Only reads the result of a run that is finished. Throws Interrupted after
+  /// a stop was requested; its message says how to resume.
+  TrainTableResult run(const TrainTableHooks& hooks = {},
+                       ThreadPool* pool = nullptr);
+
+ private:
+  class Impl;
+  explicit TableTraining(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace radir::workflows

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "radir/core/error.h"
+#include "radir/core/settings.h"
+
+namespace radir::cli {
+
+/// Adds an option for every setting it is shown: --learning-rate for
+/// learning_rate, with its help, default and range. Not for seeds: every
+/// command has --seed. Ranges are checked later, by check_settings.
+class SettingsOptions final : public SettingsVisitor {
+ public:
+  /// `revisit` shows the settings to another visitor.
+  using Revisit = std::function<void(SettingsVisitor&)>;
+
+  SettingsOptions(CLI::App& command, Revisit revisit)
+      : command_(command), revisit_(std::move(revisit)) {}
+
+  void number(const Setting& setting, double& value) override;
+  void integer(const Setting& setting, std::int64_t& value) override;
+  void seed(const Setting&, std::uint64_t&) override {}
+  void flag(const Setting& setting, bool& value) override;
+  void text(const Setting& setting, std::string& value) override;
+  void integers(const Setting& setting,
+                std::vector<std::int64_t>& value) override;
+  void optional_number(const Setting& setting,
+                       std::optional<double>& value) override;
+  void optional_integer(const Setting& setting,
+                        std::optional<std::int64_t>& value) override;
+  void choice_index(const Setting& setting,
+                    const std::vector<const char*>& names,
+                    std::size_t& index) override;
+
+ private:
+  CLI::App& command_;
+  Revisit revisit_;
+};
+
+/// Adds an option for every field that `describe` lists but the seed. The
+/// settings must live until the command line is parsed.
+template <typename Settings>
+void add_settings_options(CLI::App& command, Settings& settings) {
+  SettingsOptions options(command, [&settings](SettingsVisitor& visitor) {
+    describe(visitor, settings);
+  });
+  describe(options, settings);
+}
+
+/// The index of `text` in `names`. Throws ArgumentError, which begins with
+/// `option`, when it is none of them.
+std::size_t parse_choice(const std::string& option,
+                         const std::vector<const char*>& names,
+                         const std::string& text);
+
+/// Adds an option whose value is one of `choices`.
+template <typename Enum>
+void add_choice_option(CLI::App& command, const std::string& option,
+                       Enum& value, const Choices<Enum>& choices,
+                       const std::string& help) {
+  command
+      .add_option_function<std::string>(
+          option,
+          [option, &value, &choices](const std::string& text) {
+            std::vector<const char*> names;
+            for (const auto& choice : choices) names.push_back(choice.second);
+            value = choices[parse_choice(option, names, text)].first;
+          },
+          help)
+      ->type_name("NAME")
+      ->default_str(choice_name(choices, value));
+}
+
+}  // namespace radir::cli

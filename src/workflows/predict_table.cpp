@@ -1,0 +1,109 @@
+#include "radir/workflows/predict_table.h"
+
+#include <limits>
+
+#include "radir/core/error.h"
+#include "radir/data/table_encoder.h"
+#include "radir/data/table_source.h"
+#include "radir/likelihood/class_prediction.h"
+#include "radir/likelihood/predictive_mixture.h"
+
+namespace radir::workflows {
+namespace {
+
+/// Of a row that was dropped.
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+void check_quantiles(const std::vector<double>& quantiles) {
+  for (double probability : quantiles) {
+    RADIR_CHECK(probability > 0 && probability < 1, ArgumentError,
+                "quantiles must be above 0 and below 1, but got ", probability);
+  }
+}
+
+TablePrediction predict_numbers(TablePredictor& predictor,
+                                const data::EncodedRows& rows,
+                                std::size_t count,
+                                const std::vector<double>& quantiles) {
+  const std::vector<double> missing(count, kMissing);
+  TablePrediction result;
+  result.mean = result.sd = missing;
+  result.epistemic_sd = result.aleatoric_sd = missing;
+  result.quantiles.assign(quantiles.size(), missing);
+  predictor.regression(rows, [&](std::int64_t i,
+                                 const likelihood::PredictiveMixture& p) {
+    const auto row =
+        static_cast<std::size_t>(rows.table_rows[static_cast<std::size_t>(i)]);
+    result.mean[row] = p.mean();
+    result.sd[row] = p.standard_deviation();
+    result.epistemic_sd[row] = p.epistemic_deviation();
+    result.aleatoric_sd[row] = p.aleatoric_deviation();
+    for (std::size_t q = 0; q < quantiles.size(); ++q) {
+      result.quantiles[q][row] = p.quantile(quantiles[q]);
+    }
+  });
+  return result;
+}
+
+TablePrediction predict_classes(TablePredictor& predictor,
+                                const data::EncodedRows& rows,
+                                std::size_t count) {
+  const std::vector<std::string>& classes =
+      predictor.encoder().target().categories;
+  const std::vector<double> missing(count, kMissing);
+  TablePrediction result;
+  result.label.resize(count);
+  result.probabilities.assign(classes.size(), missing);
+  result.entropy = result.mutual_information = missing;
+  predictor.classification(rows, [&](std::int64_t i,
+                                     const likelihood::ClassPrediction& p) {
+    const auto row =
+        static_cast<std::size_t>(rows.table_rows[static_cast<std::size_t>(i)]);
+    result.label[row] = classes[static_cast<std::size_t>(p.most_likely())];
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+      result.probabilities[c][row] = p.probabilities[c];
+    }
+    result.entropy[row] = p.entropy;
+    result.mutual_information[row] = p.mutual_information;
+  });
+  return result;
+}
+
+}  // namespace
+
+std::int64_t TablePrediction::rows() const {
+  return static_cast<std::int64_t>(label.empty() ? mean.size() : label.size());
+}
+
+TablePrediction predict_rows(TablePredictor& predictor,
+                             const data::Table& table,
+                             const std::vector<double>& quantiles,
+                             std::int64_t first_row) {
+  check_quantiles(quantiles);
+  const data::TableEncoder& encoder = predictor.encoder();
+  const data::EncodedRows rows = encoder.encode(table, false, first_row);
+  const auto count = static_cast<std::size_t>(table.rows());
+  return encoder.is_classification()
+             ? predict_classes(predictor, rows, count)
+             : predict_numbers(predictor, rows, count, quantiles);
+}
+
+PredictTableResult predict_table(
+    const TableModel& model, const std::string& source,
+    const TablePredictionOptions& options,
+    const std::function<void(std::int64_t, const TablePrediction&)>& sink,
+    ThreadPool* pool) {
+  check_quantiles(options.quantiles);
+  TablePredictor predictor(model, options.samples, options.seed, pool);
+  PredictTableResult result;
+  result.unused_columns = data::for_each_chunk(
+      source, options.seed, model.encoder, false,
+      [&](const data::Table& chunk, std::int64_t first_row) {
+        sink(first_row,
+             predict_rows(predictor, chunk, options.quantiles, first_row));
+        result.rows = first_row + chunk.rows();
+      });
+  return result;
+}
+
+}  // namespace radir::workflows

@@ -1,0 +1,93 @@
+#include "radir/workflows/table_model.h"
+
+#include "radir/core/error.h"
+#include "radir/io/model_file.h"
+#include "radir/likelihood/options.h"
+#include "radir/workflows/predict_table.h"
+#include "radir/workflows/table_predictor.h"
+
+namespace radir::workflows {
+namespace {
+
+void check_column(const data::Table& table, const data::ColumnCode& code) {
+  const data::Column& column = table.column(code.name);
+  RADIR_CHECK(column.type() == code.type, IoError, table.source(),
+              ": the column \"", code.name, "\" is ",
+              data::to_string(column.type()), ", but the model needs it ",
+              data::to_string(code.type),
+              "; give its type when the table is read (TableOptions::types)");
+}
+
+/// Throws IoError unless the table has the columns the model needs, of the
+/// right types.
+void check_table(const data::TableEncoder& encoder, const data::Table& table,
+                 bool with_target) {
+  encoder.check_columns(table.source(), table.column_names(), with_target);
+  for (const data::ColumnCode& code : encoder.inputs()) {
+    check_column(table, code);
+  }
+  if (with_target) check_column(table, encoder.target());
+}
+
+}  // namespace
+
+const std::vector<std::string>& TableModel::classes() const {
+  return encoder.target().categories;
+}
+
+TablePrediction TableModel::predict(const data::Table& table,
+                                    const TablePredictionOptions& options,
+                                    ThreadPool* pool) const {
+  check_table(encoder, table, /*with_target=*/false);
+  TablePredictor predictor(*this, options.samples, options.seed, pool);
+  return predict_rows(predictor, table, options.quantiles);
+}
+
+TableMetrics TableModel::evaluate(const data::Table& table,
+                                  const TablePredictionOptions& options,
+                                  ThreadPool* pool) const {
+  check_table(encoder, table, /*with_target=*/true);
+  TablePredictor predictor(*this, options.samples, options.seed, pool);
+  TableScores scores(encoder);
+  scores.add(predictor, encoder.encode(table, true));
+  return scores.metrics();
+}
+
+void TableModel::save(const std::string& path) const {
+  io::write_model(path, saved_model(*this));
+}
+
+io::SavedModel saved_model(const TableModel& model) {
+  io::SavedModel saved;
+  saved.spec = model.spec;
+  saved.networks = model.networks;
+  saved.preprocessing = model.encoder.to_json();
+  return saved;
+}
+
+TableModel load_table_model(const std::string& path) {
+  const std::string file = io::model_path(path);
+  io::SavedModel saved = io::read_model(file);
+  TableModel model;
+  try {
+    model.encoder = data::TableEncoder::from_json(saved.preprocessing);
+  } catch (const IoError& error) {
+    detail::throw_error<IoError>(file, ": ", error.what());
+  }
+  model.spec = std::move(saved.spec);
+  model.networks = std::move(saved.networks);
+  const train::Model network(model.spec);
+  const bool classes =
+      model.spec.likelihood.kind == likelihood::Kind::Categorical;
+  RADIR_CHECK(
+      network.input_size() == model.encoder.input_size() &&
+          classes == model.encoder.is_classification() &&
+          (classes ? network.output_size() == model.encoder.target().width()
+                   : network.target_size() == 1),
+      IoError, file,
+      ": its preprocessing does not fit its network; the file is "
+      "damaged");
+  return model;
+}
+
+}  // namespace radir::workflows

@@ -1,0 +1,139 @@
+#include "radir/workflows/table_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+#include "radir/core/error.h"
+#include "radir/likelihood/options.h"
+#include "radir/posterior/grouping.h"
+#include "radir/train/evaluation.h"
+#include "radir/train/model.h"
+#include "radir/train/schedule.h"
+#include "radir/workflows/run_part.h"
+#include "radir/workflows/table_fit.h"
+
+namespace radir::workflows {
+namespace {
+
+/// Share of the rows behind a validation score, one in this many.
+constexpr std::size_t kValidationRowPart = 5;
+constexpr std::int64_t kValidationSamples = 100;
+/// Added to the seed of the shuffle that cuts off the validation rows, so that
+/// it is none of the training's.
+constexpr std::uint64_t kValidationSeed = 0x76616c6964617465u;
+
+std::vector<std::vector<std::int64_t>> split_rows(
+    const std::vector<std::int64_t>& rows, std::uint64_t seed) {
+  const auto order = train::shuffled(static_cast<std::int64_t>(rows.size()),
+                                     seed + kValidationSeed, 0);
+  const std::size_t aside = rows.size() / kValidationRowPart;
+  RADIR_CHECK(aside > 0, ArgumentError, "tuning needs at least ",
+              kValidationRowPart, " rows, but there are ", rows.size());
+  std::vector<std::vector<std::int64_t>> parts(2);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    parts[i < aside ? 1 : 0].push_back(
+        rows[static_cast<std::size_t>(order[i])]);
+  }
+  return parts;
+}
+
+/// log of the factor from standardised to original densities.
+double log_scale(const data::TableEncoder& encoder) {
+  return encoder.is_classification() ? 0 : std::log(encoder.target().scale);
+}
+
+double validation_score(const data::TableEncoder& encoder,
+                        const data::EncodedRows& fit_on,
+                        const data::EncodedRows& score_on,
+                        const TableSettings& settings,
+                        const ResumableRun* run) {
+  try {
+    const TableModel fitted =
+        fit_networks(encoder, fit_on, settings, nullptr, nullptr, run);
+    return -train::predictive_nll(train::Model(fitted.spec),
+                                  fitted.networks.front(), score_on.view(),
+                                  kValidationSamples, settings.seed) -
+           log_scale(encoder);
+  } catch (const NumericalError&) {
+    return -std::numeric_limits<double>::infinity();
+  }
+}
+
+}  // namespace
+
+std::vector<TableSettings> tuning_candidates(const TableSettings& base,
+                                             bool classification) {
+  std::vector<likelihood::Kind> kinds = {likelihood::Kind::Gaussian,
+                                         likelihood::Kind::PredictedNoise};
+  if (classification) kinds = {base.noise};
+  std::vector<TableSettings> candidates;
+  for (likelihood::Kind noise : kinds) {
+    for (auto grouping :
+         {posterior::Grouping::Double, posterior::Grouping::Row}) {
+      for (double gap : {1e-2, 1e-3}) {
+        for (std::int64_t longer : {1, 3}) {
+          TableSettings candidate = base;
+          candidate.noise = noise;
+          candidate.grouping = grouping;
+          candidate.direction_gap = gap;
+          candidate.epochs *= longer;
+          candidate.steps *= longer;
+          candidates.push_back(candidate);
+        }
+      }
+    }
+  }
+  return candidates;
+}
+
+std::vector<TableTrial> compare_candidates(
+    const data::Table& table, const std::string& target,
+    data::MissingValues missing, const std::vector<std::int64_t>& rows,
+    const std::vector<TableSettings>& candidates, ThreadPool* pool,
+    const std::function<void(const TableTrial&)>& on_trial,
+    const ResumableRun* run) {
+  RADIR_CHECK(!candidates.empty(), ArgumentError,
+              "compare_candidates: there are no candidates");
+  const auto parts = split_rows(rows, candidates.front().seed);
+  const data::TableEncoder encoder =
+      data::TableEncoder::fit(table, target, missing, parts[0]);
+  const data::EncodedRows fit_on = encoder.encode(table, true, parts[0]);
+  const data::EncodedRows score_on = encoder.encode(table, true, parts[1]);
+
+  std::vector<TableTrial> trials(candidates.size());
+  std::mutex one_at_a_time;
+  const auto run_one = [&](std::int64_t i) {
+    TableTrial& trial = trials[static_cast<std::size_t>(i)];
+    trial.settings = candidates[static_cast<std::size_t>(i)];
+    TableSettings single = trial.settings;
+    single.restarts = 1;
+    const RunPart part(run, "trial-" + std::to_string(i + 1));
+    trial.log_likelihood =
+        validation_score(encoder, fit_on, score_on, single, part.get());
+    const std::lock_guard<std::mutex> lock(one_at_a_time);
+    if (on_trial) on_trial(trial);
+  };
+  const auto count = static_cast<std::int64_t>(candidates.size());
+  if (pool != nullptr) {
+    pool->run(count, run_one);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) run_one(i);
+  }
+  return trials;
+}
+
+const TableTrial& best_trial(const std::vector<TableTrial>& trials) {
+  const auto best =
+      std::max_element(trials.begin(), trials.end(),
+                       [](const TableTrial& a, const TableTrial& b) {
+                         return a.log_likelihood < b.log_likelihood;
+                       });
+  RADIR_CHECK(best != trials.end() && std::isfinite(best->log_likelihood),
+              NumericalError, "tuning: every candidate's training failed; try ",
+              "a smaller learning rate");
+  return *best;
+}
+
+}  // namespace radir::workflows

@@ -1,0 +1,325 @@
+#include "radir/workflows/train_table.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "radir/core/error.h"
+#include "radir/core/version.h"
+#include "radir/data/table.h"
+#include "radir/data/table_source.h"
+#include "radir/files/json_object.h"
+#include "radir/io/model_file.h"
+#include "radir/io/run_folder.h"
+#include "radir/likelihood/options.h"
+#include "radir/train/model.h"
+#include "radir/workflows/doctor.h"
+#include "radir/workflows/metrics_lines.h"
+#include "radir/workflows/table_fit.h"
+#include "radir/workflows/table_model.h"
+#include "radir/workflows/table_search.h"
+#include "radir/workflows/training_run.h"
+
+namespace radir::workflows {
+
+// Members of TableTraining::Impl, so not in an unnamed namespace.
+namespace table_training {
+
+/// About 200 lines per network, one per report.
+class History {
+ public:
+  explicit History(std::int64_t epochs)
+      : every_(std::max<std::int64_t>(1, epochs / 200)) {}
+
+  void add(std::int64_t restart, const train::EpochReport& report) {
+    last_[restart] = report;
+    if (report.epoch % every_ != 0) return;
+    lines_ += to_json({restart + 1, report}) + "\n";
+  }
+
+  const std::string& lines() const { return lines_; }
+
+  /// NLL and KL at the end of each network's training.
+  nlohmann::ordered_json final_losses() const {
+    nlohmann::ordered_json networks = nlohmann::ordered_json::array();
+    for (const auto& [restart, report] : last_) {
+      networks.push_back({{"nll", report.nll}, {"kl", report.kl}});
+    }
+    return networks;
+  }
+
+ private:
+  std::int64_t every_;
+  std::string lines_;
+  std::map<std::int64_t, train::EpochReport> last_;
+};
+
+/// A table made ready for training.
+struct Problem {
+  std::optional<data::Table> table;
+  data::TableEncoder encoder;
+  data::EncodedRows rows;
+  nlohmann::ordered_json
+      data;  ///< its description in config.json and in the model
+};
+
+}  // namespace table_training
+
+namespace {
+
+using table_training::History;
+using table_training::Problem;
+using Json = nlohmann::ordered_json;
+using Note = std::function<void(const std::string&)>;
+
+constexpr const char* kCommand = "train";
+
+Json command_json(const TrainTableOptions& options) {
+  return {{"name", kCommand},
+          {"table", absolute_path(options.table)},
+          {"target", options.target},
+          {"categorical", options.categorical},
+          {"missing", data::to_string(options.missing)},
+          {"tune", options.tune},
+          {"settings", Json::parse(to_json(options.settings))}};
+}
+
+TrainTableOptions command_from_json(files::JsonObject json) {
+  TrainTableOptions options;
+  json.text("name");
+  options.table = json.text("table");
+  options.target = json.text("target");
+  options.categorical = json.strings("categorical");
+  options.missing = json.choice("missing", data::missing_value_choices());
+  options.tune = json.boolean("tune");
+  try {
+    options.settings = settings_from_json(json.section("settings"));
+  } catch (const IoError& error) {
+    detail::throw_error<IoError>(json.where(), ": ", error.what());
+  }
+  json.finish();
+  return options;
+}
+
+Json trials_json(const std::vector<TableTrial>& trials, std::int64_t rows) {
+  Json list = Json::array();
+  for (const TableTrial& trial : trials) {
+    Json json = Json::parse(to_json(trial.settings, rows));
+    json["validation_log_likelihood"] = trial.log_likelihood;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+data::Table read(const TrainTableOptions& options) {
+  data::TableOptions table_options;
+  for (const std::string& name : options.categorical) {
+    table_options.types[name] = data::ColumnType::Categorical;
+  }
+  data::Table table =
+      data::read_source(options.table, table_options, options.settings.seed);
+  for (const std::string& name : options.categorical) table.column_index(name);
+  return table;
+}
+
+Problem load(const TrainTableOptions& options, const Note& note) {
+  Problem problem;
+  problem.table = read(options);
+  problem.encoder =
+      data::TableEncoder::fit(*problem.table, options.target, options.missing);
+  if (note) {
+    for (const std::string& text : problem.encoder.notes()) note(text);
+  }
+  problem.rows = problem.encoder.encode(*problem.table, true);
+  problem.data = {{"source", options.table},
+                  {"target", options.target},
+                  {"rows", problem.rows.count},
+                  {"inputs", problem.encoder.input_size()},
+                  {"fingerprint", fingerprint(problem.rows)}};
+  return problem;
+}
+
+/// Every setting, resolved.
+Json resolved(const TrainTableOptions& options, const TableSettings& settings,
+              const Problem& problem) {
+  Json config = Json::parse(to_json(settings, problem.rows.count));
+  if (problem.encoder.is_classification()) {
+    config["likelihood"] = likelihood::to_string(likelihood::Kind::Categorical);
+  }
+  config["missing"] = data::to_string(options.missing);
+  config["tuned"] = options.tune;
+  return config;
+}
+
+/// config.json: the settings, and all that is needed to resume the run.
+Json run_config(Json settings, const TrainTableOptions& options,
+                const Problem& problem) {
+  settings["data"] = problem.data;
+  settings["program"] = version();
+  settings["machine"] = machine_line();
+  settings["command"] = command_json(options);
+  return settings;
+}
+
+TrainTableResult result_of(const std::string& run, const Json& config,
+                           const Json& metrics) {
+  TrainTableResult result;
+  result.run = run;
+  result.config = config;
+  result.metrics = metrics;
+  files::JsonObject settings(config, run + ": config.json");
+  files::JsonObject data = settings.object("data");
+  files::JsonObject reached(metrics, run + ": metrics of the model");
+  std::vector<files::JsonObject> networks = reached.objects("networks");
+  RADIR_CHECK(!networks.empty(), IoError, reached.where(),
+              ": \"networks\" is empty; the file is damaged");
+  result.rows = data.integer("rows");
+  result.inputs = data.integer("inputs");
+  result.target = data.text("target");
+  result.likelihood = settings.text("likelihood");
+  result.nll = networks.front().number("nll");
+  result.kl = networks.front().number("kl");
+  return result;
+}
+
+}  // namespace
+
+class TableTraining::Impl {
+ public:
+  Impl(io::RunFolder folder, TrainTableOptions options, Problem problem)
+      : folder_(std::move(folder)),
+        options_(std::move(options)),
+        problem_(std::move(problem)) {}
+  /// A run that is finished.
+  Impl(io::RunFolder folder, Json config)
+      : folder_(std::move(folder)), finished_(std::move(config)) {}
+
+  TrainTableResult run(const TrainTableHooks& hooks, ThreadPool* pool) {
+    if (finished_) {
+      folder_.remove_checkpoints();
+      const io::SavedModel model = io::read_model(folder_.model_file());
+      return result_of(folder_.path(), *finished_, Json::parse(model.metrics));
+    }
+    std::vector<TableTrial> trials;
+    TableSettings settings = options_.settings;
+    std::optional<History> history;
+    TableModel model;
+    train_in(folder_, kCommand, hooks.checkpoints, [&](const ResumableRun& r) {
+      if (options_.tune) {
+        trials = tune(hooks, pool, r);
+        settings = best_trial(trials).settings;
+      }
+      problem_.table.reset();  // only its encoded form is needed from here on
+      history.emplace(epochs_of(settings, problem_.rows.count));
+      model = fit(settings, hooks, pool, r, *history);
+    });
+    return finish(settings, trials, model, *history);
+  }
+
+ private:
+  std::vector<TableTrial> tune(const TrainTableHooks& hooks, ThreadPool* pool,
+                               const ResumableRun& run) {
+    std::vector<std::int64_t> rows(
+        static_cast<std::size_t>(problem_.table->rows()));
+    std::iota(rows.begin(), rows.end(), 0);
+    const auto candidates = tuning_candidates(
+        options_.settings, problem_.encoder.is_classification());
+    TrainTableProgress progress;
+    progress.stage = TrainTableProgress::Stage::Tuning;
+    progress.total = static_cast<std::int64_t>(candidates.size());
+    return compare_candidates(
+        *problem_.table, options_.target, options_.missing, rows, candidates,
+        pool,
+        [&](const TableTrial&) {
+          ++progress.done;
+          if (hooks.on_progress) hooks.on_progress(progress);
+        },
+        &run);
+  }
+
+  TableModel fit(const TableSettings& settings, const TrainTableHooks& hooks,
+                 ThreadPool* pool, const ResumableRun& run, History& history) {
+    TrainTableProgress progress;
+    progress.epochs = epochs_of(settings, problem_.rows.count);
+    progress.total = progress.epochs * settings.restarts;
+    return fit_networks(
+        problem_.encoder, problem_.rows, settings,
+        [&](std::int64_t restart, const train::EpochReport& report) {
+          history.add(restart, report);
+          ++progress.done;
+          progress.network = restart + 1;
+          progress.epoch = report;
+          if (hooks.on_progress) hooks.on_progress(progress);
+          return true;
+        },
+        pool, &run);
+  }
+
+  TrainTableResult finish(const TableSettings& settings,
+                          const std::vector<TableTrial>& trials,
+                          const TableModel& model, const History& history) {
+    Json config = resolved(options_, settings, problem_);
+    if (options_.tune) {
+      config["trials"] = trials_json(trials, problem_.rows.count);
+    }
+    const Json metrics = {{"networks", history.final_losses()}};
+    io::SavedModel saved = saved_model(model);
+    saved.seed = options_.settings.seed;
+    saved.training = config.dump();
+    saved.metrics = metrics.dump();
+    saved.data = problem_.data.dump();
+    config = run_config(std::move(config), options_, problem_);
+    finish_run(folder_, kCommand, config, history.lines(),
+               [&] { io::write_model(folder_.model_file(), saved); });
+    return result_of(folder_.path(), config, metrics);
+  }
+
+  io::RunFolder folder_;
+  TrainTableOptions options_;
+  Problem problem_;
+  std::optional<Json> finished_;  // its config.json
+};
+
+TableTraining::TableTraining(std::unique_ptr<Impl> impl)
+    : impl_(std::move(impl)) {}
+TableTraining::~TableTraining() = default;
+TableTraining::TableTraining(TableTraining&&) noexcept = default;
+TableTraining& TableTraining::operator=(TableTraining&&) noexcept = default;
+
+TableTraining TableTraining::begin(TrainTableOptions options, std::string out,
+                                   const Note& note) {
+  if (out.empty()) out = free_run_name(options.table);
+  io::RunFolder::check_free(out);
+  Problem problem = load(options, note);
+  // Invalid settings are rejected before the folder is created.
+  train::Model(model_spec(options.settings, problem.encoder));
+  const Json config = run_config(resolved(options, options.settings, problem),
+                                 options, problem);
+  return TableTraining(std::make_unique<Impl>(
+      begin_run(out, config), std::move(options), std::move(problem)));
+}
+
+TableTraining TableTraining::resume(const std::string& run, const Note& note) {
+  io::RunFolder folder = io::RunFolder::open(run);
+  Json config = read_run_config(folder, kCommand, note);
+  if (folder.is_finished()) {
+    if (note) note(run + ": is already finished");
+    return TableTraining(
+        std::make_unique<Impl>(std::move(folder), std::move(config)));
+  }
+  TrainTableOptions options = command_from_json(
+      files::JsonObject(config, folder.config_file()).object("command"));
+  Problem problem = load(options, note);
+  check_same_data(config, options.table, problem.data["fingerprint"]);
+  problem.data = config.at("data");
+  return TableTraining(std::make_unique<Impl>(
+      std::move(folder), std::move(options), std::move(problem)));
+}
+
+TrainTableResult TableTraining::run(const TrainTableHooks& hooks,
+                                    ThreadPool* pool) {
+  return impl_->run(hooks, pool);
+}
+
+}  // namespace radir::workflows

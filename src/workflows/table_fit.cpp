@@ -7,7 +7,6 @@
 #include "radir/data/fingerprint.h"
 #include "radir/likelihood/options.h"
 #include "radir/network/spec.h"
-#include "radir/posterior/radial_directional.h"
 #include "radir/train/compiled_step.h"
 #include "radir/train/model.h"
 #include "radir/train/schedule.h"
@@ -77,12 +76,8 @@ train::ModelSpec model_spec(const TableSettings& settings,
                                                     : 1);
   spec.network = network::multilayer_perceptron(encoder.input_size(),
                                                 settings.hidden, outputs);
-  posterior::RadialDirectionalOptions options;
-  options.grouping = settings.grouping;
-  options.direction_gap = settings.direction_gap;
-  spec.weights.assign(settings.hidden.size(), options);
-  options.initial_gain = 1;  // no ReLU after the last layer
-  spec.weights.emplace_back(options);
+  spec.weights.assign(settings.hidden.size(), weight_options(settings, false));
+  spec.weights.push_back(weight_options(settings, true));
   return spec;
 }
 

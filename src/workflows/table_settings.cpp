@@ -3,10 +3,14 @@
 #include <algorithm>
 
 #include "radir/core/error.h"
+#include "radir/core/settings_text.h"
 #include "radir/files/json_object.h"
 #include "radir/files/settings_json.h"
 #include "radir/likelihood/options.h"
+#include "radir/posterior/family.h"
 #include "radir/posterior/grouping.h"
+#include "radir/posterior/options.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/train/model.h"
 
 namespace radir::workflows {
@@ -27,10 +31,32 @@ const Choices<likelihood::Kind>& noise_choices() {
   return choices;
 }
 
+std::string describe_families() {
+  std::string text = "Family of the weights' posteriors";
+  char separator = ':';
+  for (const posterior::Family* family : posterior::families()) {
+    text += std::string(1, separator) + " " + family->name();
+    separator = ',';
+  }
+  return text;
+}
+
+/// Settings that runs of version 0.1 do not have, with their defaults. Left out
+/// where they are the defaults, so that such runs can be resumed.
+Json later_settings() {
+  const TableSettings defaults;
+  return {{"family", defaults.family},
+          {"family_options", defaults.family_options}};
+}
+
 Json document(TableSettings settings) {
   Json json = Json::object();
   files::SettingsWriter writer(json);
   describe(writer, settings);
+  const Json later = later_settings();
+  for (const auto& [key, value] : later.items()) {
+    if (json[key] == value) json.erase(key);
+  }
   return json;
 }
 
@@ -39,6 +65,12 @@ Json document(TableSettings settings) {
 void describe(SettingsVisitor& visit, TableSettings& settings) {
   visit.integers({"hidden", "Units of each hidden layer", at_least(1)},
                  settings.hidden);
+  static const std::string family_help = describe_families();
+  visit.text({"family", family_help.c_str(), {}}, settings.family);
+  visit.text({"family_options",
+              "Options of the family, such as prior_scale=0.5,learn_prior=true",
+              {}},
+             settings.family_options);
   visit.choice({"grouping",
                 "Groups of weights with a length and a direction (double: "
                 "both rows and columns)",
@@ -78,6 +110,28 @@ void describe(SettingsVisitor& visit, TableSettings& settings) {
 
 void check(const TableSettings& settings) {
   check_settings("settings", settings);
+  weight_options(settings, true);
+}
+
+posterior::Options weight_options(const TableSettings& settings,
+                                  bool last_layer) {
+  const posterior::Family& family = posterior::find_family(settings.family);
+  posterior::Options options = family.default_options();
+  if (auto* radial = options.get_if<posterior::RadialDirectionalOptions>()) {
+    radial->grouping = settings.grouping;
+    radial->direction_gap = settings.direction_gap;
+  }
+  if (last_layer) {  // no ReLU behind it
+    SettingsAssignment gain(settings.family, {{"initial_gain", "1"}});
+    family.visit_settings(gain, options);
+  }
+  SettingsAssignment given(
+      settings.family + " options",
+      parse_assignments("family_options", settings.family_options));
+  family.visit_settings(given, options);
+  given.finish();
+  posterior::check(options);
+  return options;
 }
 
 std::int64_t epochs_of(const TableSettings& settings, std::int64_t rows) {
@@ -98,7 +152,11 @@ std::string to_json(const TableSettings& settings, std::int64_t rows) {
 }
 
 TableSettings settings_from_json(const std::string& text) {
-  const Json document = files::parse_json<Json>("settings", text, {});
+  Json document = files::parse_json<Json>("settings", text, {});
+  const Json later = later_settings();
+  for (const auto& [key, value] : later.items()) {
+    if (document.is_object() && !document.contains(key)) document[key] = value;
+  }
   files::JsonObject json(document, "settings");
   TableSettings settings;
   files::SettingsReader reader(json);

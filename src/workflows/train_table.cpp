@@ -293,7 +293,7 @@ TableTraining TableTraining::begin(TrainTableOptions options, std::string out,
   io::RunFolder::check_free(out);
   Problem problem = load(options, note);
   // Invalid settings are rejected before the folder is created.
-  train::Model(model_spec(options.settings, problem.encoder));
+  const train::Model checked(model_spec(options.settings, problem.encoder));
   const Json config = run_config(resolved(options, options.settings, problem),
                                  options, problem);
   return TableTraining(std::make_unique<Impl>(

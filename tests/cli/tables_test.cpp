@@ -127,6 +127,23 @@ TEST_F(TableCommands, ClassesHaveProbabilities) {
   EXPECT_NEAR(std::stod(rows[1][2]) + std::stod(rows[1][3]), 1, 1e-9);
 }
 
+TEST_F(TableCommands, AnyFamilyCanBeChosen) {
+  const auto trained =
+      train("y", "--family gaussian --family-options prior_scale=0.5 --json");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const Json config = Json::parse(trained.out)["config"];
+  EXPECT_EQ(config["family"], "gaussian");
+  EXPECT_EQ(config["family_options"], "prior_scale=0.5");
+  const auto evaluated =
+      run_program("evaluate " + model_and_table() + "--json");
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
+  EXPECT_LT(Json::parse(evaluated.out)["metrics"]["rmse"].get<double>(), 10);
+  expect_failure("train '" + table() + "' --target y --family gausian --out '" +
+                     (folder_ / "other") + "'",
+                 5, "those known are radial-directional, gaussian");
+  EXPECT_FALSE(fs::exists(folder_ / "other"));
+}
+
 TEST_F(TableCommands, RestartsAreReportedApart) {
   ASSERT_EQ(train("y", "--restarts 2 --likelihood predicted-noise").exit_code,
             0);

@@ -11,6 +11,7 @@
 #include "radir/data/table_source.h"
 #include "radir/files/byte_source.h"
 #include "radir/io/model_file.h"
+#include "radir/posterior/family.h"
 #include "radir/train/evaluation.h"
 #include "radir/train/predictor.h"
 #include "radir/train/step.h"
@@ -250,6 +251,47 @@ TEST(TableFit, RefusesSettingsThatMakeNoSense) {
   expect_refused(settings, "direction_gap");
   TableScores none(arm.encoder);
   expect_error<ArgumentError>([&] { none.metrics(); }, "no rows");
+}
+
+TEST(TableFit, EveryFamilyLearns) {
+  const RobotArm arm;
+  const double constant = scores(fit_networks(arm.encoder, arm.rows,
+                                              [] {
+                                                TableSettings settings =
+                                                    short_training();
+                                                settings.steps = 1;
+                                                return settings;
+                                              }()),
+                                 arm.test_rows)
+                              .at("rmse");
+  for (const auto& [family, options] :
+       {std::pair("gaussian", "prior_scale=0.5,noise=activations"),
+        std::pair("point", ""), std::pair("group-lasso", "strength=0.1")}) {
+    SCOPED_TRACE(family);
+    TableSettings settings = short_training();
+    settings.family = family;
+    settings.family_options = options;
+    const auto json = to_json(settings);
+    EXPECT_EQ(to_json(settings_from_json(json)), json);
+    const TableModel model = fit_networks(arm.encoder, arm.rows, settings);
+    EXPECT_STREQ(model.spec.weights[0].family().name(), family);
+    EXPECT_LT(scores(model, arm.test_rows).at("rmse"), constant / 3);
+  }
+}
+
+TEST(TableFit, FamiliesAndTheirOptionsAreChecked) {
+  TableSettings settings;
+  settings.family = "gausian";
+  expect_error<UnsupportedError>([&] { check(settings); },
+                                 "those known are radial-directional, gaus");
+  settings.family = "gaussian";
+  settings.family_options = "prior_scal=0.5";
+  expect_error<ArgumentError>([&] { check(settings); },
+                              "there is no \"prior_scal\"; did you mean");
+  settings.family_options = "prior_scale=-1";
+  expect_error<ArgumentError>([&] { check(settings); }, "prior_scale");
+  // Settings of version 0.1 have no family.
+  EXPECT_EQ(to_json(TableSettings()).find("family"), std::string::npos);
 }
 
 TEST(TableFit, EpochsMakeTheStepsAskedFor) {

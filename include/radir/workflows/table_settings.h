@@ -7,6 +7,7 @@
 #include "radir/core/settings.h"
 #include "radir/likelihood/options.h"
 #include "radir/posterior/grouping.h"
+#include "radir/posterior/options.h"
 #include "radir/train/model.h"
 
 namespace radir::workflows {
@@ -14,6 +15,11 @@ namespace radir::workflows {
 /// All settings of a fit to a table.
 struct TableSettings {
   std::vector<std::int64_t> hidden = {50};
+  /// The family of the weights' posteriors (posterior::find_family), and its
+  /// options that differ from their defaults: "prior_scale=0.5,noise=weights".
+  std::string family = "radial-directional";
+  std::string family_options;
+  // Of the radial-directional family:
   posterior::Grouping grouping = posterior::Grouping::Double;
   /// See posterior::RadialDirectionalOptions::direction_gap: how far the prior
   /// lets a direction stray.
@@ -40,6 +46,12 @@ void describe(SettingsVisitor& visit, TableSettings& settings);
 
 /// Throws ArgumentError that names the first invalid setting.
 void check(const TableSettings& settings);
+
+/// The posterior of the weights of a layer; the last one has no ReLU behind it.
+/// Throws UnsupportedError for an unknown family, ArgumentError for an option
+/// that the family does not have or that makes no sense.
+posterior::Options weight_options(const TableSettings& settings,
+                                  bool last_layer);
 
 /// Passes over `rows` training rows that the settings ask for.
 std::int64_t epochs_of(const TableSettings& settings, std::int64_t rows);

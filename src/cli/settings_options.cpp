@@ -9,7 +9,7 @@ namespace radir::cli {
 namespace {
 
 /// "--learning-rate"
-std::string option_name(const Setting& setting) {
+std::string default_option(const Setting& setting) {
   std::string name = setting.name;
   std::replace(name.begin(), name.end(), '_', '-');
   return "--" + name;
@@ -33,8 +33,10 @@ std::string joined(const std::vector<const char*>& names) {
 /// Gives one choice its value and leaves all other settings as they are.
 class SetChoice final : public SettingsVisitor {
  public:
-  SetChoice(std::string name, std::string text)
-      : name_(std::move(name)), text_(std::move(text)) {}
+  SetChoice(std::string name, std::string option, std::string text)
+      : name_(std::move(name)),
+        option_(std::move(option)),
+        text_(std::move(text)) {}
 
   void number(const Setting&, double&) override {}
   void integer(const Setting&, std::int64_t&) override {}
@@ -49,11 +51,12 @@ class SetChoice final : public SettingsVisitor {
                     const std::vector<const char*>& names,
                     std::size_t& index) override {
     if (name_ != setting.name) return;
-    index = parse_choice(option_name(setting), names, text_);
+    index = parse_choice(option_, names, text_);
   }
 
  private:
   std::string name_;
+  std::string option_;
   std::string text_;
 };
 
@@ -69,57 +72,77 @@ std::size_t parse_choice(const std::string& option,
   return static_cast<std::size_t>(found - names.begin());
 }
 
-void SettingsOptions::number(const Setting& setting, double& value) {
-  command_.add_option(option_name(setting), value, help(setting))
-      ->type_name("X")
+std::optional<SettingsOptions::Name> SettingsOptions::name_of(
+    const Setting& setting) const {
+  if (named_.empty()) return Name{default_option(setting), ','};
+  for (const NamedOption& named : named_) {
+    if (std::string(named.setting) == setting.name) {
+      return Name{named.option, named.delimiter};
+    }
+  }
+  return std::nullopt;
+}
+
+template <typename T>
+void SettingsOptions::add(const Setting& setting, const char* type, T& value) {
+  const auto name = name_of(setting);
+  if (!name) return;
+  command_.add_option(name->option, value, help(setting))
+      ->type_name(type)
       ->capture_default_str();
+}
+
+void SettingsOptions::number(const Setting& setting, double& value) {
+  add(setting, "X", value);
 }
 
 void SettingsOptions::integer(const Setting& setting, std::int64_t& value) {
-  command_.add_option(option_name(setting), value, help(setting))
-      ->type_name("N")
-      ->capture_default_str();
+  add(setting, "N", value);
 }
 
 void SettingsOptions::flag(const Setting& setting, bool& value) {
-  command_.add_flag(option_name(setting), value, help(setting));
+  if (const auto name = name_of(setting)) {
+    command_.add_flag(name->option, value, help(setting));
+  }
 }
 
 void SettingsOptions::text(const Setting& setting, std::string& value) {
-  command_.add_option(option_name(setting), value, help(setting))
-      ->type_name("TEXT")
-      ->capture_default_str();
+  add(setting, "TEXT", value);
 }
 
 void SettingsOptions::integers(const Setting& setting,
                                std::vector<std::int64_t>& value) {
-  command_.add_option(option_name(setting), value, help(setting))
-      ->delimiter(',')
-      ->type_name("N,N")
+  const auto name = name_of(setting);
+  if (!name) return;
+  const std::string delimiter(1, name->delimiter);
+  command_.add_option(name->option, value, help(setting))
+      ->delimiter(name->delimiter)
+      ->allow_extra_args(false)
+      ->type_name("N" + delimiter + "N" + delimiter + "...")
       ->capture_default_str();
 }
 
 void SettingsOptions::optional_number(const Setting& setting,
                                       std::optional<double>& value) {
-  command_.add_option(option_name(setting), value, help(setting))
-      ->type_name("X");
+  add(setting, "X", value);
 }
 
 void SettingsOptions::optional_integer(const Setting& setting,
                                        std::optional<std::int64_t>& value) {
-  command_.add_option(option_name(setting), value, help(setting))
-      ->type_name("N");
+  add(setting, "N", value);
 }
 
 void SettingsOptions::choice_index(const Setting& setting,
                                    const std::vector<const char*>& names,
                                    std::size_t& index) {
+  const auto name = name_of(setting);
+  if (!name) return;
   command_
       .add_option_function<std::string>(
-          option_name(setting),
-          [revisit = revisit_,
-           name = std::string(setting.name)](const std::string& text) {
-            SetChoice visitor(name, text);
+          name->option,
+          [revisit = revisit_, setting_name = std::string(setting.name),
+           option = name->option](const std::string& text) {
+            SetChoice visitor(setting_name, option, text);
             revisit(visitor);
           },
           help(setting) + ": " + joined(names))

@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "radir/core/error.h"
@@ -10,16 +12,27 @@
 
 namespace radir::cli {
 
+/// An option that has another name than its setting.
+struct NamedOption {
+  const char* setting;   ///< its name in the description
+  const char* option;    ///< "--learning-rate"
+  char delimiter = ',';  ///< between several numbers
+};
+
 /// Adds an option for every setting it is shown: --learning-rate for
 /// learning_rate, with its help, default and range. Not for seeds: every
 /// command has --seed. Ranges are checked later, by check_settings.
 class SettingsOptions final : public SettingsVisitor {
  public:
-  /// `revisit` shows the settings to another visitor.
+  /// `revisit` shows the settings to another visitor. With `named`, only those
+  /// settings have an option, under that name.
   using Revisit = std::function<void(SettingsVisitor&)>;
 
-  SettingsOptions(CLI::App& command, Revisit revisit)
-      : command_(command), revisit_(std::move(revisit)) {}
+  SettingsOptions(CLI::App& command, Revisit revisit,
+                  std::vector<NamedOption> named)
+      : command_(command),
+        revisit_(std::move(revisit)),
+        named_(std::move(named)) {}
 
   void number(const Setting& setting, double& value) override;
   void integer(const Setting& setting, std::int64_t& value) override;
@@ -37,17 +50,31 @@ class SettingsOptions final : public SettingsVisitor {
                     std::size_t& index) override;
 
  private:
+  struct Name {
+    std::string option;
+    char delimiter;
+  };
+
+  /// None: the setting has no option.
+  std::optional<Name> name_of(const Setting& setting) const;
+  template <typename T>
+  void add(const Setting& setting, const char* type, T& value);
+
   CLI::App& command_;
   Revisit revisit_;
+  std::vector<NamedOption> named_;
 };
 
-/// Adds an option for every field that `describe` lists but the seed. The
-/// settings must live until the command line is parsed.
+/// Adds an option for every field that `describe` lists but the seed, or for
+/// those in `named` alone. The settings must live until the command line is
+/// parsed.
 template <typename Settings>
-void add_settings_options(CLI::App& command, Settings& settings) {
-  SettingsOptions options(command, [&settings](SettingsVisitor& visitor) {
-    describe(visitor, settings);
-  });
+void add_settings_options(CLI::App& command, Settings& settings,
+                          std::vector<NamedOption> named = {}) {
+  SettingsOptions options(
+      command,
+      [&settings](SettingsVisitor& visitor) { describe(visitor, settings); },
+      std::move(named));
   describe(options, settings);
 }
 

@@ -31,7 +31,7 @@ void describe_prior(SettingsVisitor& visit, CompressSettings& settings) {
                 above(0)},
                settings.global_scale);
   visit.number(
-      {"direction_gap", "Spread of the directions under the prior, 0 to 1",
+      {"direction_gap", "Spread of the directions under the prior",
        inside(0, 1)},
       settings.direction_gap);
   visit.number({"pressure",

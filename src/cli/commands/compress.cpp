@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "cli/command.h"
-#include "cli/named_options.h"
 #include "cli/progress.h"
+#include "cli/settings_options.h"
 #include "cli/training_run.h"
 #include "radir/core/error.h"
 #include "radir/io/run_folder.h"
@@ -103,25 +103,25 @@ void resume(const CompressRunOptions& given, const RunOptions& run,
 
 /// The settings that have options, in the order of the help.
 void add_options_of(CLI::App& command, workflows::CompressSettings& settings) {
-  add_named_options(command, settings,
-                    {{"epochs", "--epochs"},
-                     {"prune_every", "--prune-every"},
-                     {"fine_tune_epochs", "--fine-tune"},
-                     {"mean_epochs", "--tune-means"},
-                     {"pressure", "--pressure"},
-                     {"cost_power", "--cost-power"},
-                     {"direction_gap", "--direction-gap"},
-                     {"batch", "--batch"},
-                     {"shift", "--shift"},
-                     {"warp", "--warp"},
-                     {"learning_rate", "--learning-rate"},
-                     {"mean_learning_rate", "--means-rate"}});
+  add_settings_options(command, settings,
+                       {{"epochs", "--epochs"},
+                        {"prune_every", "--prune-every"},
+                        {"fine_tune_epochs", "--fine-tune"},
+                        {"mean_epochs", "--tune-means"},
+                        {"pressure", "--pressure"},
+                        {"cost_power", "--cost-power"},
+                        {"direction_gap", "--direction-gap"},
+                        {"batch", "--batch"},
+                        {"shift", "--shift"},
+                        {"warp", "--warp"},
+                        {"learning_rate", "--learning-rate"},
+                        {"mean_learning_rate", "--means-rate"}});
   add_threshold_option(command, settings.threshold);
-  add_named_options(command, settings,
-                    {{"max_flops", "--max-flops"},
-                     {"max_parameters", "--max-params"},
-                     {"max_error", "--max-error"},
-                     {"keep", "--keep", '-'}});
+  add_settings_options(command, settings,
+                       {{"max_flops", "--max-flops"},
+                        {"max_parameters", "--max-params"},
+                        {"max_error", "--max-error"},
+                        {"keep", "--keep", '-'}});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "cli/named_options.h"
+#include "cli/settings_options.h"
 
 #include <gtest/gtest.h>
 
@@ -23,16 +23,16 @@ void describe(SettingsVisitor& visit, Example& example) {
   visit.optional_integer({"most", "Most, if any", {}}, example.most);
 }
 
-TEST(NamedOptions, SetTheSettings) {
+TEST(SettingsOptions, SetTheSettings) {
   Example example;
   CLI::App app;
-  add_named_options(app, example,
-                    {{"count", "--number"},
-                     {"rate", "--rate"},
-                     {"fast", "--fast"},
-                     {"widths", "--widths", '-'},
-                     {"limit", "--limit"},
-                     {"most", "--most"}});
+  add_settings_options(app, example,
+                       {{"count", "--number"},
+                        {"rate", "--rate"},
+                        {"fast", "--fast"},
+                        {"widths", "--widths", '-'},
+                        {"limit", "--limit"},
+                        {"most", "--most"}});
   app.parse("--number 7 --rate 0.25 --fast --widths 4-5 --most 9");
   EXPECT_EQ(example.count, 7);
   EXPECT_EQ(example.rate, 0.25);
@@ -42,11 +42,11 @@ TEST(NamedOptions, SetTheSettings) {
   EXPECT_EQ(example.most, 9);
 }
 
-TEST(NamedOptions, HelpSaysWhatTheDescriptionSays) {
+TEST(SettingsOptions, HelpSaysWhatTheDescriptionSays) {
   Example example;
   CLI::App app;
-  add_named_options(app, example,
-                    {{"count", "--number"}, {"widths", "--widths"}});
+  add_settings_options(app, example,
+                       {{"count", "--number"}, {"widths", "--widths"}});
   const std::string help = app.help();
   EXPECT_NE(help.find("--number N"), std::string::npos) << help;
   EXPECT_NE(help.find("Number of examples"), std::string::npos) << help;

@@ -30,10 +30,9 @@ void describe_prior(SettingsVisitor& visit, CompressSettings& settings) {
                 "share",
                 above(0)},
                settings.global_scale);
-  visit.number(
-      {"direction_gap", "Spread of the directions under the prior",
-       inside(0, 1)},
-      settings.direction_gap);
+  visit.number({"direction_gap", "Spread of the directions under the prior",
+                inside(0, 1)},
+               settings.direction_gap);
   visit.number({"pressure",
                 "Price of a unit under the prior (degrees of freedom of its "
                 "radii for 60,000 images); a higher price leaves fewer units",
@@ -68,7 +67,7 @@ void describe_training(SettingsVisitor& visit, CompressSettings& settings) {
                 settings.shift);
   visit.number({"warp",
                 "Strength of the random rotation, stretch and shear of every "
-                "second training image, 0 to 1",
+                "second training image",
                 half_open(0, 1)},
                settings.warp);
   visit.number({"learning_rate", "Learning rate of Adam", above(0)},

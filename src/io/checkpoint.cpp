@@ -184,12 +184,11 @@ TrainerProgress<T> read_checkpoint(const SafetensorsFile& file,
   progress.selected_epoch = json.integer("selected_epoch");
   progress.epoch_nll = json.number("epoch_nll");
   json.finish();
-  const std::vector<std::int64_t> shape = {file.tensor(kParameters).count()};
-  progress.state.parameters = file.values<T>(kParameters, shape);
-  progress.parameters = file.values<T>(kSelectedParameters, shape);
+  progress.state.parameters = column<T>(file, kParameters);
+  progress.parameters = column<T>(file, kSelectedParameters);
   for (const auto& [name, tensor] : file.tensors()) {
     if (!is_optimizer_slot(name)) continue;
-    progress.state.optimizer.slots[name] = file.values<T>(name, shape);
+    progress.state.optimizer.slots[name] = column<T>(file, name.c_str());
   }
   progress.history = read_history(file);
   return progress;

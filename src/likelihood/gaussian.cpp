@@ -1,10 +1,13 @@
 #include "radir/likelihood/gaussian.h"
 
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "likelihood/kinds.h"
 #include "radir/core/error.h"
 #include "radir/kernels/likelihood.h"
+#include "radir/math/constants.h"
 #include "radir/math/predictive.h"
 #include "radir/math/radial_kl.h"
 
@@ -64,6 +67,27 @@ class Gaussian final : public TypedLikelihood<Gaussian> {
     own_gradient[0] += data.scale * q.shape * result.shape_gradient;
     own_gradient[1] += data.scale * q.rate * result.rate_gradient;
     return result.loss;
+  }
+
+  /// The precision given the outputs is a Gamma distribution, its prior updated
+  /// with the squared residuals; all targets together are a multivariate t.
+  template <typename T>
+  double marginal_loss_of(kernels::LikelihoodData<T> data,
+                          const Targets<T>& targets, double* own) const {
+    T* const gradient = std::exchange(data.gradient, nullptr);
+    const auto count = static_cast<double>(data.batch * data.num_outputs);
+    // At shape and rate 1 the derivative by the rate is (count - squares)/2.
+    const auto unit = kernels::gamma_precision_loss(data, targets.values, 1, 1);
+    const double squares = count - 2 * unit.rate_gradient;
+    const Precision q = {prior_.shape + count / 2, prior_.rate + squares / 2};
+    own[0] = std::log(q.shape);
+    own[1] = std::log(q.rate);
+    if (!std::isfinite(q.rate)) return std::numeric_limits<double>::infinity();
+    data.gradient = gradient;
+    kernels::gamma_precision_loss(data, targets.values, q.shape, q.rate);
+    return count * math::detail::kHalfLog2Pi + math::log_gamma(prior_.shape) -
+           prior_.shape * std::log(prior_.rate) - math::log_gamma(q.shape) +
+           q.shape * own[1];
   }
 
   /// Student's t: the precision is integrated out.

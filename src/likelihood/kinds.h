@@ -8,7 +8,7 @@
 namespace radir::likelihood {
 
 /// The functions of a likelihood for float and double, from the templates
-/// `loss_of` and `log_likelihoods_of` of Derived.
+/// `loss_of`, `marginal_loss_of` and `log_likelihoods_of` of Derived.
 template <typename Derived>
 class TypedLikelihood : public Likelihood {
  public:
@@ -22,6 +22,17 @@ class TypedLikelihood : public Likelihood {
               double* own_gradient) const final {
     return self().loss_of(data, targets, own, own_gradient);
   }
+  double marginal_loss(kernels::LikelihoodData<float> data,
+                       const Targets<float>& targets, double* own) const final {
+    data.scale = 1;
+    return self().marginal_loss_of(data, targets, own);
+  }
+  double marginal_loss(kernels::LikelihoodData<double> data,
+                       const Targets<double>& targets,
+                       double* own) const final {
+    data.scale = 1;
+    return self().marginal_loss_of(data, targets, own);
+  }
   void log_likelihoods(const Draws<float>& draws, const Targets<float>& target,
                        const double* own, double* result) const final {
     self().log_likelihoods_of(draws, target, own, result);
@@ -30,6 +41,13 @@ class TypedLikelihood : public Likelihood {
                        const Targets<double>& target, const double* own,
                        double* result) const final {
     self().log_likelihoods_of(draws, target, own, result);
+  }
+
+  /// Of a likelihood without own parameters.
+  template <typename T>
+  double marginal_loss_of(const kernels::LikelihoodData<T>& data,
+                          const Targets<T>& targets, double* /*own*/) const {
+    return loss(data, targets, nullptr, nullptr);
   }
 
  private:

@@ -15,6 +15,26 @@ Options Family::bias_options(const Options&, double prior_scale) const {
   return posterior::bias_options(prior_scale);
 }
 
+namespace {
+
+[[noreturn]] void report_no_prior(const Family& family) {
+  detail::throw_error<UnsupportedError>(
+      "the family ", family.name(), " has no prior that can be sampled; use ",
+      "gaussian or radial-directional");
+}
+
+}  // namespace
+
+void Family::make_prior(const network::WeightShape&, const Options&,
+                        std::unique_ptr<WeightPrior<float>>&) const {
+  report_no_prior(*this);
+}
+
+void Family::make_prior(const network::WeightShape&, const Options&,
+                        std::unique_ptr<WeightPrior<double>>&) const {
+  report_no_prior(*this);
+}
+
 template <typename T>
 void FamilyPosterior<T>::point(const Arrays<const T>& parameters,
                                kernels::PointWeight, T* weight) {

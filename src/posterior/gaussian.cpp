@@ -1,12 +1,12 @@
 #include "radir/posterior/gaussian.h"
 
-#include "radir/kernels/gaussian.h"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <sstream>
 
+#include "posterior/priors.h"
+#include "radir/kernels/gaussian.h"
 #include "radir/kernels/philox.h"
 #include "radir/network/weight_shape.h"
 #include "radir/posterior/family.h"
@@ -139,6 +139,18 @@ class GaussianFamily final
     GaussianOptions options = posterior::bias_options(prior_scale);
     options.noise = weight.get<GaussianOptions>().noise;
     return options;
+  }
+
+ protected:
+  void make_prior(const network::WeightShape& shape, const Options& options,
+                  std::unique_ptr<WeightPrior<float>>& result) const override {
+    result = std::make_unique<NormalPrior<float>>(
+        shape, options.get<GaussianOptions>());
+  }
+  void make_prior(const network::WeightShape& shape, const Options& options,
+                  std::unique_ptr<WeightPrior<double>>& result) const override {
+    result = std::make_unique<NormalPrior<double>>(
+        shape, options.get<GaussianOptions>());
   }
 };
 

@@ -1,8 +1,4 @@
 #pragma once
-#include "radir/kernels/philox.h"
-#include "radir/kernels/rdp.h"
-#include "radir/kernels/rdp_parameters.h"
-#include "radir/network/weight_shape.h"
 
 #include <array>
 #include <optional>

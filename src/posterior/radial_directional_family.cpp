@@ -1,5 +1,6 @@
 #include <string>
 
+#include "posterior/priors.h"
 #include "posterior/radial_directional.h"
 #include "radir/math/vmf_sampling.h"
 #include "radir/network/weight_shape.h"
@@ -8,14 +9,6 @@
 
 namespace radir::posterior {
 namespace {
-
-const Choices<DirectionPrior>& direction_prior_choices() {
-  static const Choices<DirectionPrior> choices = {
-      {DirectionPrior::LocationAgnostic, "location-agnostic"},
-      {DirectionPrior::MeanDirection, "mean-direction"},
-      {DirectionPrior::Uniform, "uniform"}};
-  return choices;
-}
 
 const Choices<math::VmfEstimator>& estimator_choices() {
   static const Choices<math::VmfEstimator> choices = {
@@ -41,6 +34,16 @@ class RadialDirectionalFamily final
   void make(const network::WeightShape& shape, const Options& options,
             std::unique_ptr<FamilyPosterior<double>>& result) const override {
     result = make_possible<double>(shape, options);
+  }
+  void make_prior(const network::WeightShape& shape, const Options& options,
+                  std::unique_ptr<WeightPrior<float>>& result) const override {
+    result = std::make_unique<RadialDirectionalPrior<float>>(
+        shape, options.get<RadialDirectionalOptions>());
+  }
+  void make_prior(const network::WeightShape& shape, const Options& options,
+                  std::unique_ptr<WeightPrior<double>>& result) const override {
+    result = std::make_unique<RadialDirectionalPrior<double>>(
+        shape, options.get<RadialDirectionalOptions>());
   }
 
  private:
@@ -81,6 +84,14 @@ class RadialDirectionalFamily final
 };
 
 }  // namespace
+
+const Choices<DirectionPrior>& direction_prior_choices() {
+  static const Choices<DirectionPrior> choices = {
+      {DirectionPrior::LocationAgnostic, "location-agnostic"},
+      {DirectionPrior::MeanDirection, "mean-direction"},
+      {DirectionPrior::Uniform, "uniform"}};
+  return choices;
+}
 
 const char* to_string(DirectionPrior prior) {
   return choice_name(direction_prior_choices(), prior);

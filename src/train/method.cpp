@@ -7,6 +7,7 @@
 #include "radir/core/error.h"
 #include "radir/train/compiled_step.h"
 #include "radir/train/coordinate_ascent.h"
+#include "radir/train/hmc.h"
 
 namespace radir::train {
 namespace {
@@ -52,7 +53,9 @@ std::deque<MethodInfo>& registry() {
           "elbo", "Stochastic gradient steps on the evidence lower bound"),
       method_info<CoordinateAscent>(
           "coordinate-ascent",
-          "Exact coordinate ascent for a linear model with normal weights")};
+          "Exact coordinate ascent for a linear model with normal weights"),
+      method_info<Hmc>("hmc",
+                       "Hamiltonian Monte Carlo on the exact posterior")};
   return entries;
 }
 

@@ -4,6 +4,7 @@
 
 #include "radir/core/error.h"
 #include "radir/posterior/family.h"
+#include "radir/posterior/family_posterior.h"
 #include "radir/posterior/weight_posterior.h"
 
 namespace radir::train {
@@ -81,6 +82,7 @@ void Model::add_posterior(const std::string& name,
                           const std::vector<std::int64_t>& tensor_shape,
                           const posterior::Options& options) {
   const posterior::WeightPosterior<float> posterior(shape, options);
+  has_noise_ = has_noise_ || posterior.noise() != posterior::Noise::None;
   for (const auto& block : posterior.parameter_blocks()) {
     add_parameter(name + "." + block.name,
                   block.weight_shaped() ? tensor_shape

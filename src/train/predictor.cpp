@@ -25,37 +25,35 @@ kernels::NetworkOptions network_options(ThreadPool* pool) {
 template <typename T>
 class Predictor<T>::Impl {
  public:
-  Impl(const Model& model, const std::vector<T>& parameters,
-       std::int64_t samples, Execution execution)
+  Impl(const Model& model, std::int64_t samples, Execution execution)
       : posteriors_(model),
         network_(model.spec().network.input, model.spec().network.layers,
                  network_options(execution.pool)),
         execution_(execution),
-        samples_(samples),
+        parameter_count_(model.parameter_count()),
         output_size_(model.output_size()) {
     RADIR_CHECK(samples > 0, ArgumentError,
                 "Predictor: the number of samples must be positive, but is ",
                 samples);
-    RADIR_CHECK(
-        static_cast<std::int64_t>(parameters.size()) == model.parameter_count(),
-        ArgumentError, "Predictor: the model has ", model.parameter_count(),
-        " parameters, but got ", parameters.size());
     draws_.resize(posteriors_.draw().size() *
                   static_cast<std::size_t>(samples));
   }
 
-  void draw(const std::vector<T>& parameters, std::uint64_t seed) {
-    for (std::int64_t s = 0; s < samples_; ++s) {
+  void draw(const std::vector<T>& parameters, std::int64_t samples,
+            std::uint64_t seed) {
+    check(parameters);
+    for (std::int64_t s = 0; s < samples; ++s) {
       posteriors_.sample(parameters.data(), seed,
                          kPredictionSteps - static_cast<std::uint64_t>(s),
                          execution_.pool);
-      keep(s);
+      keep();
     }
   }
 
   void take_point(const std::vector<T>& parameters, kernels::PointWeight kind) {
+    check(parameters);
     posteriors_.point(parameters.data(), kind);
-    keep(0);
+    keep();
   }
 
   void run(const T* rows, std::int64_t count, T* outputs) {
@@ -69,9 +67,18 @@ class Predictor<T>::Impl {
   std::int64_t output_size() const { return output_size_; }
 
  private:
-  void keep(std::int64_t sample) {
+  void check(const std::vector<T>& parameters) const {
+    RADIR_CHECK(
+        static_cast<std::int64_t>(parameters.size()) == parameter_count_,
+        ArgumentError, "Predictor: the model has ", parameter_count_,
+        " parameters, but got ", parameters.size());
+  }
+
+  void keep() {
     const std::vector<T>& draw = posteriors_.draw();
-    T* place = draws_.data() + sample * static_cast<std::int64_t>(draw.size());
+    T* place =
+        draws_.data() + samples_ * static_cast<std::int64_t>(draw.size());
+    ++samples_;
     std::copy(draw.begin(), draw.end(), place);
     for (const auto& layer : posteriors_.weights_in(place)) {
       weights_.push_back(layer);
@@ -81,7 +88,8 @@ class Predictor<T>::Impl {
   PosteriorSet<T> posteriors_;
   kernels::SampledPrediction<T> network_;
   Execution execution_;
-  std::int64_t samples_;
+  std::int64_t parameter_count_;
+  std::int64_t samples_ = 0;  // drawn so far
   std::int64_t output_size_;
   std::vector<T> draws_;
   std::vector<kernels::Weights<T>> weights_;
@@ -91,14 +99,27 @@ template <typename T>
 Predictor<T>::Predictor(const Model& model, const std::vector<T>& parameters,
                         std::int64_t samples, std::uint64_t seed,
                         Execution execution)
-    : impl_(std::make_unique<Impl>(model, parameters, samples, execution)) {
-  impl_->draw(parameters, seed);
+    : impl_(std::make_unique<Impl>(model, samples, execution)) {
+  impl_->draw(parameters, samples, seed);
+}
+
+template <typename T>
+Predictor<T>::Predictor(const Model& model,
+                        const std::vector<std::vector<T>>& networks,
+                        std::int64_t samples, std::uint64_t seed,
+                        Execution execution)
+    : impl_(std::make_unique<Impl>(
+          model, samples * static_cast<std::int64_t>(networks.size()),
+          execution)) {
+  for (const std::vector<T>& parameters : networks) {
+    impl_->draw(parameters, samples, seed);
+  }
 }
 
 template <typename T>
 Predictor<T>::Predictor(const Model& model, const std::vector<T>& parameters,
                         kernels::PointWeight kind, Execution execution)
-    : impl_(std::make_unique<Impl>(model, parameters, 1, execution)) {
+    : impl_(std::make_unique<Impl>(model, 1, execution)) {
   impl_->take_point(parameters, kind);
 }
 

@@ -106,13 +106,19 @@ class Run {
         validation_(model, data, validation_rows_),
         method_(find_method(options.method)
                     .make<T>({model, count(), options.batch_size,
-                              options.optimizer, execution})) {
+                              options.optimizer, execution, options.hmc})) {
+    RADIR_CHECK(!method_->is_sampler() || options.validation_share == 0,
+                ArgumentError, "training: the method ", options.method,
+                " makes no use of a validation part; validation_share must be ",
+                "0");
     if (resumption.from) {
       progress_ = std::move(*resumption.from);
       check_progress();
     } else {
       progress_.state = method_->initial_state(options.seed);
-      progress_.parameters = progress_.state.parameters;
+      if (!method_->is_sampler()) {
+        progress_.parameters = progress_.state.parameters;
+      }
     }
     for (const EpochReport& report : progress_.history) count_score(report);
   }
@@ -132,7 +138,8 @@ class Run {
       progress_.history.push_back(*report);
       if (callback && !callback(*report, progress_.state)) break;
     }
-    if (options_.kept_parameters == KeptParameters::Last) {
+    if (options_.kept_parameters == KeptParameters::Last &&
+        !method_->is_sampler()) {
       progress_.parameters = progress_.state.parameters;
       progress_.selected_epoch = whole_epochs();
     }
@@ -156,15 +163,16 @@ class Run {
 
   /// Progress of another training is refused.
   void check_progress() const {
-    const auto size = static_cast<std::size_t>(model_.parameter_count());
     const TrainingState<T>& state = progress_.state;
     const TrainingState<T> fresh = method_->initial_state(options_.seed);
-    RADIR_CHECK(state.parameters.size() == size &&
-                    have_same_slots(state.optimizer, fresh.optimizer) &&
-                    progress_.parameters.size() == size,
-                ArgumentError, "resumed training: the model has ", size,
-                " parameters, but the progress is that of another, with ",
-                state.parameters.size());
+    const std::size_t size = fresh.parameters.size();
+    RADIR_CHECK(
+        state.parameters.size() == size &&
+            have_same_slots(state.optimizer, fresh.optimizer) &&
+            (method_->is_sampler() || progress_.parameters.size() == size),
+        ArgumentError, "resumed training: the model has ", size,
+        " parameters, but the progress is that of another, with ",
+        state.parameters.size());
     RADIR_CHECK(state.seed == options_.seed, ArgumentError,
                 "resumed training: the progress was made with the seed ",
                 state.seed, ", but the seed is ", options_.seed);
@@ -230,6 +238,9 @@ class Run {
       if (data_.augmentation) augment(examples);
       settings.kl_value = batch + 1 == batches();
       const StepLoss loss = method_->step(state, examples, settings);
+      if (method_->is_sampler()) {
+        method_->keep_draw(state, progress_.parameters);
+      }
       const double share =
           static_cast<double>(examples.count) / static_cast<double>(count());
       progress_.epoch_nll += share * loss.nll;
@@ -301,7 +312,7 @@ class Run {
   }
 
   void select(EpochReport& report) {
-    if (!count_score(report)) return;
+    if (method_->is_sampler() || !count_score(report)) return;
     report.selected = true;
     progress_.parameters = progress_.state.parameters;
     progress_.selected_epoch = report.epoch;

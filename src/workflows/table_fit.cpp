@@ -9,6 +9,7 @@
 #include "radir/network/spec.h"
 #include "radir/train/compiled_step.h"
 #include "radir/train/model.h"
+#include "radir/train/posterior_density.h"
 #include "radir/train/schedule.h"
 #include "radir/train/step.h"
 
@@ -50,11 +51,23 @@ std::vector<float> fit_network(
         .parameters;
   }
   const ResumableRun part =
-      settings.restarts == 1 ? *run : run->part(std::to_string(restart + 1));
+      settings.fits() == 1 ? *run : run->part(std::to_string(restart + 1));
   return part
       .fit(configuration(settings, rows, restart), model, rows.view(), options,
            on_epoch, pool)
       .parameters;
+}
+
+/// The draws of all chains, one chain after another.
+std::vector<std::vector<float>> separate_draws(
+    const std::vector<std::vector<float>>& chains, std::int64_t size) {
+  std::vector<std::vector<float>> draws;
+  for (const std::vector<float>& chain : chains) {
+    for (auto at = chain.begin(); at != chain.end(); at += size) {
+      draws.emplace_back(at, at + size);
+    }
+  }
+  return draws;
 }
 
 }  // namespace
@@ -90,9 +103,12 @@ train::TrainerOptions trainer_options(const TableSettings& settings,
   options.optimizer.learning_rate = settings.learning_rate;
   options.learning_rate.kind = train::LearningRateSchedule::Kind::Cosine;
   options.learning_rate.final_factor = 0.01;
-  if (settings.kl_warmup > 0) {
-    options.kl = train::KlSchedule::warmup(settings.kl_warmup);
-  }
+  options.method = settings.method;
+  options.hmc = settings.hmc;
+  options.kl =
+      settings.kl_warmup > 0
+          ? train::KlSchedule::warmup(settings.kl_warmup, 0, settings.kl_weight)
+          : train::KlSchedule::constant(settings.kl_weight);
   options.max_gradient_norm = kMaxGradientNorm;
   options.seed = settings.seed;
   return options;
@@ -108,12 +124,10 @@ TableModel fit_networks(const data::TableEncoder& encoder,
                         const TableSettings& settings,
                         const TableFitCallback& callback, ThreadPool* pool,
                         const ResumableRun* run) {
-  TableModel result;
-  result.encoder = encoder;
-  result.spec = model_spec(settings, encoder);
-  result.networks.resize(static_cast<std::size_t>(settings.restarts));
-  const train::Model model(result.spec);
-  const bool share = pool != nullptr && settings.restarts > 1;
+  const train::Model model(model_spec(settings, encoder));
+  std::vector<std::vector<float>> fits(
+      static_cast<std::size_t>(settings.fits()));
+  const bool share = pool != nullptr && fits.size() > 1;
   ThreadPool* inner =
       !share && model.parameter_count() > kLargeNetwork ? pool : nullptr;
 
@@ -124,13 +138,19 @@ TableModel fit_networks(const data::TableEncoder& encoder,
       const std::lock_guard<std::mutex> lock(one_at_a_time);
       return callback(restart, epoch);
     };
-    result.networks[static_cast<std::size_t>(restart)] =
+    fits[static_cast<std::size_t>(restart)] =
         fit_network(model, rows, settings, restart, report, inner, run);
   };
-  if (share) {
-    pool->run(settings.restarts, fit_one);
-  } else {
-    for (std::int64_t i = 0; i < settings.restarts; ++i) fit_one(i);
+  run_tasks(share ? pool : nullptr, settings.fits(), fit_one);
+
+  TableModel result;
+  result.encoder = encoder;
+  result.spec = model.spec();
+  result.networks = std::move(fits);
+  if (settings.samples()) {
+    result.spec = train::spec_of_draws(result.spec);
+    result.networks = separate_draws(
+        result.networks, train::Model(result.spec).parameter_count());
   }
   return result;
 }

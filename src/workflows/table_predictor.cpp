@@ -29,34 +29,33 @@ class TablePredictor::Impl {
        ThreadPool* pool)
       : encoder_(model.encoder),
         model_(model.spec),
-        samples_(samples),
-        pool_(pool) {
+        samples_(model_.has_noise() ? samples : 1),
+        pool_(pool),
+        networks_(model_, model.networks, samples_, seed, pool) {
     for (const std::vector<float>& parameters : model.networks) {
-      networks_.emplace_back(model_, parameters, samples, seed, pool);
       own_.push_back(train::likelihood_parameters(model_, parameters));
     }
-    outputs_.resize(networks_.size());
   }
 
   const data::TableEncoder& encoder() const { return encoder_; }
 
   template <typename Visit>
   void regression(const data::EncodedRows& rows, const Visit& visit) {
-    for_each(rows, [&](std::int64_t row, std::int64_t in_chunk,
-                       std::int64_t chunk) {
-      std::vector<likelihood::MixtureComponent> components;
-      components.reserve(networks_.size() * static_cast<std::size_t>(samples_));
-      for (std::size_t k = 0; k < networks_.size(); ++k) {
-        model_.likelihood().add_components(draws(k, in_chunk, chunk),
-                                           own_[k].data(), components);
-      }
-      const data::ColumnCode& target = encoder_.target();
-      for (likelihood::MixtureComponent& c : components) {
-        c.location = target.mean + target.scale * c.location;
-        c.scale *= target.scale;
-      }
-      visit(row, likelihood::PredictiveMixture(std::move(components)));
-    });
+    for_each(
+        rows, [&](std::int64_t row, std::int64_t in_chunk, std::int64_t chunk) {
+          std::vector<likelihood::MixtureComponent> components;
+          components.reserve(static_cast<std::size_t>(networks_.samples()));
+          for (std::size_t k = 0; k < own_.size(); ++k) {
+            model_.likelihood().add_components(draws(k, in_chunk, chunk),
+                                               own_[k].data(), components);
+          }
+          const data::ColumnCode& target = encoder_.target();
+          for (likelihood::MixtureComponent& c : components) {
+            c.location = target.mean + target.scale * c.location;
+            c.scale *= target.scale;
+          }
+          visit(row, likelihood::PredictiveMixture(std::move(components)));
+        });
   }
 
   template <typename Visit>
@@ -64,7 +63,7 @@ class TablePredictor::Impl {
     for_each(
         rows, [&](std::int64_t row, std::int64_t in_chunk, std::int64_t chunk) {
           std::vector<likelihood::ClassPrediction> of_networks;
-          for (std::size_t k = 0; k < networks_.size(); ++k) {
+          for (std::size_t k = 0; k < own_.size(); ++k) {
             of_networks.push_back(
                 model_.likelihood().predict_class(draws(k, in_chunk, chunk)));
           }
@@ -105,12 +104,10 @@ class TablePredictor::Impl {
   /// Outputs of a chunk of rows from `begin` on; returns its length.
   std::int64_t run(const data::EncodedRows& rows, std::int64_t begin) {
     const std::int64_t chunk = std::min(kRowsAtOnce, rows.count - begin);
-    for (std::size_t k = 0; k < networks_.size(); ++k) {
-      outputs_[k].resize(
-          static_cast<std::size_t>(samples_ * chunk * model_.output_size()));
-      networks_[k].run(rows.inputs.data() + begin * model_.input_size(), chunk,
-                       outputs_[k].data());
-    }
+    outputs_.resize(static_cast<std::size_t>(networks_.samples() * chunk *
+                                             model_.output_size()));
+    networks_.run(rows.inputs.data() + begin * model_.input_size(), chunk,
+                  outputs_.data());
     return chunk;
   }
 
@@ -136,8 +133,9 @@ class TablePredictor::Impl {
 
   const float* output(std::size_t network, std::int64_t sample,
                       std::int64_t row, std::int64_t chunk) const {
-    return outputs_[network].data() +
-           (sample * chunk + row) * model_.output_size();
+    const auto first = static_cast<std::int64_t>(network) * samples_;
+    return outputs_.data() +
+           ((first + sample) * chunk + row) * model_.output_size();
   }
 
   /// Of one row, under all draws of a network.
@@ -149,11 +147,11 @@ class TablePredictor::Impl {
 
   data::TableEncoder encoder_;
   train::Model model_;
-  std::int64_t samples_;
+  std::int64_t samples_;  // of each network
   ThreadPool* pool_;
-  std::vector<train::Predictor<float>> networks_;
-  std::vector<std::vector<double>> own_;     // per network, of the likelihood
-  std::vector<std::vector<float>> outputs_;  // per network, of one chunk
+  train::Predictor<float> networks_;
+  std::vector<std::vector<double>> own_;  // per network, of the likelihood
+  std::vector<float> outputs_;            // of one chunk
 };
 
 TablePredictor::TablePredictor(const TableModel& model, std::int64_t samples,

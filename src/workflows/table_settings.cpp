@@ -8,9 +8,12 @@
 #include "radir/files/settings_json.h"
 #include "radir/likelihood/options.h"
 #include "radir/posterior/family.h"
+#include "radir/posterior/gaussian.h"
 #include "radir/posterior/grouping.h"
 #include "radir/posterior/options.h"
 #include "radir/posterior/radial_directional.h"
+#include "radir/train/hmc_options.h"
+#include "radir/train/method.h"
 #include "radir/train/model.h"
 
 namespace radir::workflows {
@@ -41,12 +44,39 @@ std::string describe_families() {
   return text;
 }
 
-/// Settings that runs of version 0.1 do not have, with their defaults. Left out
-/// where they are the defaults, so that such runs can be resumed.
+const Choices<OutputLayer>& output_layer_choices() {
+  static const Choices<OutputLayer> choices = {
+      {OutputLayer::Same, "same"}, {OutputLayer::Gaussian, "gaussian"}};
+  return choices;
+}
+
+std::string describe_methods() {
+  std::string text = "How the posterior is found";
+  char separator = ':';
+  for (const train::MethodInfo* method : train::methods()) {
+    text += std::string(1, separator) + " " + method->name;
+    separator = ',';
+  }
+  return text;
+}
+
+/// Settings that runs of version 0.1 do not have, with what it did. Left out
+/// where they are that, so that such runs can be resumed.
 Json later_settings() {
-  const TableSettings defaults;
-  return {{"family", defaults.family},
-          {"family_options", defaults.family_options}};
+  Json json = {{"family", "radial-directional"},
+               {"family_options", ""},
+               {"method", "elbo"},
+               {"direction_prior", "location-agnostic"},
+               {"concentration_per_group", false},
+               {"output_layer", "same"},
+               {"kl_weight", 1.0}};
+  TableSettings defaults;
+  Json hmc = Json::object();
+  files::SettingsWriter writer(hmc);
+  train::describe(writer, defaults.hmc);
+  json.update(hmc);
+  json["chains"] = defaults.chains;
+  return json;
 }
 
 Json document(TableSettings settings) {
@@ -60,11 +90,9 @@ Json document(TableSettings settings) {
   return json;
 }
 
-}  // namespace
-
-void describe(SettingsVisitor& visit, TableSettings& settings) {
-  visit.integers({"hidden", "Units of each hidden layer", at_least(1)},
-                 settings.hidden);
+void describe_posterior(SettingsVisitor& visit, TableSettings& settings) {
+  static const std::string method_help = describe_methods();
+  visit.text({"method", method_help.c_str(), {}}, settings.method);
   static const std::string family_help = describe_families();
   visit.text({"family", family_help.c_str(), {}}, settings.family);
   visit.text({"family_options",
@@ -81,11 +109,25 @@ void describe(SettingsVisitor& visit, TableSettings& settings) {
                 "fits the data more closely",
                 inside(0, 1)},
                settings.direction_gap);
+  visit.choice({"direction_prior", "Centre of the prior of the directions", {}},
+               settings.direction_prior, posterior::direction_prior_choices());
+  visit.flag({"concentration_per_group",
+              "Infer the spread of each direction instead of one per layer",
+              {}},
+             settings.concentration_per_group);
+  visit.choice({"output_layer",
+                "Posterior of the last layer: as the others, or independent "
+                "normals",
+                {}},
+               settings.output_layer, output_layer_choices());
   visit.choice({"likelihood",
                 "Noise model of a numeric target: one noise level, or one per "
                 "row",
                 {}},
                settings.noise, noise_choices());
+}
+
+void describe_training(SettingsVisitor& visit, TableSettings& settings) {
   visit.integer(
       {"epochs", "Passes over the rows; 0 for as many as the steps need",
        between(0, kMostSteps)},
@@ -102,24 +144,53 @@ void describe(SettingsVisitor& visit, TableSettings& settings) {
                 "rises to 1",
                 between(0, 1)},
                settings.kl_warmup);
+  visit.number({"kl_weight",
+                "Weight of the KL term at the end; below 1 the fit is closer "
+                "and less certain of its error bars",
+                between(0, 1)},
+               settings.kl_weight);
   visit.integer({"restarts", "Number of networks that predict as a mixture",
                  between(1, 1000)},
                 settings.restarts);
-  visit.seed({"seed", "Seed of all random numbers", {}}, settings.seed);
 }
 
+}  // namespace
+
+void describe(SettingsVisitor& visit, TableSettings& settings) {
+  visit.integers({"hidden", "Units of each hidden layer", at_least(1)},
+                 settings.hidden);
+  describe_posterior(visit, settings);
+  describe_training(visit, settings);
+  visit.integer({"chains", "Chains of the method hmc", between(1, 1000)},
+                settings.chains);
+  train::describe(visit, settings.hmc);
+  visit.seed({"seed", "Seed of all random numbers", {}}, settings.seed);
+}
 void check(const TableSettings& settings) {
   check_settings("settings", settings);
+  train::find_method(settings.method);
+  weight_options(settings, false);
   weight_options(settings, true);
 }
 
 posterior::Options weight_options(const TableSettings& settings,
                                   bool last_layer) {
+  if (last_layer && settings.output_layer == OutputLayer::Gaussian) {
+    posterior::GaussianOptions gaussian;
+    gaussian.initial_gain = 1;
+    gaussian.learn_prior = settings.samples();
+    return gaussian;
+  }
   const posterior::Family& family = posterior::find_family(settings.family);
   posterior::Options options = family.default_options();
   if (auto* radial = options.get_if<posterior::RadialDirectionalOptions>()) {
     radial->grouping = settings.grouping;
     radial->direction_gap = settings.direction_gap;
+    radial->direction_prior = settings.direction_prior;
+    radial->concentration_per_group = settings.concentration_per_group;
+  }
+  if (auto* gaussian = options.get_if<posterior::GaussianOptions>()) {
+    gaussian->learn_prior = settings.samples();
   }
   if (last_layer) {  // no ReLU behind it
     SettingsAssignment gain(settings.family, {{"initial_gain", "1"}});
@@ -135,6 +206,7 @@ posterior::Options weight_options(const TableSettings& settings,
 }
 
 std::int64_t epochs_of(const TableSettings& settings, std::int64_t rows) {
+  if (settings.samples()) return settings.hmc.iterations();
   if (settings.epochs > 0) return settings.epochs;
   const std::int64_t batches = (rows + settings.batch - 1) / settings.batch;
   return std::max<std::int64_t>(1, settings.steps / batches);

@@ -64,6 +64,18 @@ class Likelihood {
                       const Targets<double>& targets, const double* own,
                       double* own_gradient) const = 0;
 
+  /// The negative log-likelihood of all examples of a data set at once, the own
+  /// parameters integrated out under their prior, in nats; writes its
+  /// derivatives by the outputs (data.scale is ignored) and the posterior of
+  /// the own parameters given the outputs. Outputs that are too large give
+  /// infinity or NaN, and no derivatives. Allocates nothing.
+  virtual double marginal_loss(kernels::LikelihoodData<float> data,
+                               const Targets<float>& targets,
+                               double* own) const = 0;
+  virtual double marginal_loss(kernels::LikelihoodData<double> data,
+                               const Targets<double>& targets,
+                               double* own) const = 0;
+
   /// log p(target | outputs) of one example under each draw, in nats and in
   /// the units of the network; own parameters are integrated out.
   virtual void log_likelihoods(const Draws<float>& draws,

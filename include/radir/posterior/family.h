@@ -8,6 +8,7 @@
 #include "radir/network/weight_shape.h"
 #include "radir/posterior/family_posterior.h"
 #include "radir/posterior/options.h"
+#include "radir/posterior/weight_prior.h"
 
 namespace radir::posterior {
 
@@ -39,11 +40,27 @@ class Family {
     return result;
   }
 
+  /// The prior in coordinates that can be sampled. Throws UnsupportedError
+  /// unless overridden. See make_weight_prior.
+  template <typename T>
+  std::unique_ptr<WeightPrior<T>> make_prior(const network::WeightShape& shape,
+                                             const Options& options) const {
+    std::unique_ptr<WeightPrior<T>> result;
+    make_prior(shape, options, result);
+    return result;
+  }
+
  protected:
   virtual void make(const network::WeightShape& shape, const Options& options,
                     std::unique_ptr<FamilyPosterior<float>>& result) const = 0;
   virtual void make(const network::WeightShape& shape, const Options& options,
                     std::unique_ptr<FamilyPosterior<double>>& result) const = 0;
+  virtual void make_prior(const network::WeightShape& shape,
+                          const Options& options,
+                          std::unique_ptr<WeightPrior<float>>& result) const;
+  virtual void make_prior(const network::WeightShape& shape,
+                          const Options& options,
+                          std::unique_ptr<WeightPrior<double>>& result) const;
 };
 
 /// The family of Posterior<T>(shape, const FamilyOptions&), which derives from

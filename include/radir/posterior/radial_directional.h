@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "radir/core/settings.h"
 #include "radir/kernels/rdp.h"
 #include "radir/math/vmf_sampling.h"
 #include "radir/posterior/grouping.h"
@@ -17,6 +18,7 @@ enum class DirectionPrior {
   Uniform,           ///< nothing: concentration 0
 };
 
+const Choices<DirectionPrior>& direction_prior_choices();
 const char* to_string(DirectionPrior prior);
 
 /// Random lengths times random directions, of rows, columns or both (the weight

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "radir/train/hmc_options.h"
 #include "radir/train/step.h"
 
 // The algorithms the trainer's loop can drive, by name. A new one is a class
@@ -22,6 +23,7 @@ struct MethodSetup {
   std::int64_t batch_size = 0;  ///< wanted by the user
   Optimizer optimizer;
   Execution execution;
+  HmcOptions hmc;
 };
 
 /// An algorithm that fits the parameters of a model, step by step. T is float
@@ -42,6 +44,13 @@ class Method {
   /// alone, so that training can be resumed from any state.
   virtual StepLoss step(TrainingState<T>& state, const Batch<T>& batch,
                         const StepSettings& settings) = 0;
+
+  /// Whether the result is a number of draws, each a set of parameters of a
+  /// model of spec_of_draws(), instead of the state's parameters.
+  virtual bool is_sampler() const { return false; }
+  /// Called after each step of a sampler: appends the draw to keep, if any.
+  virtual void keep_draw(const TrainingState<T>& /*state*/,
+                         std::vector<T>& /*kept*/) {}
 };
 
 template <typename T>
@@ -86,7 +95,8 @@ void register_method(MethodInfo method);
 const MethodInfo& find_method(const std::string& name);
 
 /// All methods: "elbo" (gradient steps on the evidence lower bound),
-/// "coordinate-ascent" (see coordinate_ascent.h) and those registered since.
+/// "coordinate-ascent" (see coordinate_ascent.h), "hmc" (see hmc.h) and those
+/// registered since.
 std::vector<const MethodInfo*> methods();
 
 }  // namespace radir::train

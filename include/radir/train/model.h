@@ -74,6 +74,8 @@ class Model {
     return parameter_count_ - likelihood_offset_;
   }
   std::int64_t likelihood_offset() const { return likelihood_offset_; }
+  /// Whether two draws of the weights differ.
+  bool has_noise() const { return has_noise_; }
 
   /// Several lines: the layers, their posteriors and the likelihood.
   std::string describe() const;
@@ -93,6 +95,7 @@ class Model {
   std::int64_t output_size_ = 0;
   std::int64_t target_size_ = 0;
   std::int64_t likelihood_offset_ = 0;
+  bool has_noise_ = false;
 };
 
 }  // namespace radir::train

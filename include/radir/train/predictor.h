@@ -21,6 +21,10 @@ class Predictor {
   /// and `parameters` fits the model.
   Predictor(const Model& model, const std::vector<T>& parameters,
             std::int64_t samples, std::uint64_t seed, Execution execution = {});
+  /// Draws `samples` sets of weights of each of several networks, one network
+  /// after another.
+  Predictor(const Model& model, const std::vector<std::vector<T>>& networks,
+            std::int64_t samples, std::uint64_t seed, Execution execution = {});
   /// One set of weights that stands for the posterior.
   Predictor(const Model& model, const std::vector<T>& parameters,
             kernels::PointWeight kind, Execution execution = {});
@@ -28,6 +32,7 @@ class Predictor {
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;
 
+  /// Sets of weights, of all networks.
   std::int64_t samples() const;
   std::int64_t output_size() const;
 

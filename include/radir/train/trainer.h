@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "radir/core/device.h"
+#include "radir/train/hmc_options.h"
 #include "radir/train/schedule.h"
 #include "radir/train/step.h"
 
@@ -64,6 +65,8 @@ struct TrainerOptions {
   KeptParameters kept_parameters = KeptParameters::Last;
   std::int64_t selection_window = 10;
 
+  HmcOptions hmc;  ///< of the method "hmc"
+
   std::uint64_t seed = 0;
 };
 
@@ -96,7 +99,8 @@ using EpochCallback =
 /// end the result.
 template <typename T>
 struct TrainerProgress {
-  std::vector<T> parameters;         ///< the selected ones
+  /// The selected ones; of a method that samples, all draws one after another.
+  std::vector<T> parameters;
   TrainingState<T> state;            ///< after the last step
   std::vector<EpochReport> history;  ///< of the complete epochs
   std::int64_t selected_epoch = 0;   ///< 0: none yet

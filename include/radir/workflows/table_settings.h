@@ -8,13 +8,23 @@
 #include "radir/likelihood/options.h"
 #include "radir/posterior/grouping.h"
 #include "radir/posterior/options.h"
+#include "radir/posterior/radial_directional.h"
+#include "radir/train/hmc_options.h"
 #include "radir/train/model.h"
 
 namespace radir::workflows {
 
+/// The posterior and prior of the weights of the last layer.
+enum class OutputLayer {
+  Same,      ///< of the family of the hidden layers
+  Gaussian,  ///< independent normals, as the article has it
+};
+
 /// All settings of a fit to a table.
 struct TableSettings {
   std::vector<std::int64_t> hidden = {50};
+  /// How the posterior is found: the name of a train::Method.
+  std::string method = "elbo";
   /// The family of the weights' posteriors (posterior::find_family), and its
   /// options that differ from their defaults: "prior_scale=0.5,noise=weights".
   std::string family = "radial-directional";
@@ -24,6 +34,11 @@ struct TableSettings {
   /// See posterior::RadialDirectionalOptions::direction_gap: how far the prior
   /// lets a direction stray.
   double direction_gap = 3e-3;
+  posterior::DirectionPrior direction_prior =
+      posterior::DirectionPrior::LocationAgnostic;
+  /// One concentration per group of weights instead of one per layer.
+  bool concentration_per_group = false;
+  OutputLayer output_layer = OutputLayer::Same;
   /// Noise of a numeric target; not read for a categorical one.
   likelihood::Kind noise = likelihood::Kind::Gaussian;
 
@@ -35,10 +50,19 @@ struct TableSettings {
   /// Share of the training over which the weight of the KL term rises to 1. It
   /// lets the mean be found before the noise can explain it away.
   double kl_warmup = 0.6;
+  /// The weight it rises to: 1 is Bayes' rule, less is a colder posterior.
+  double kl_weight = 1;
 
   /// Networks from different seeds that predict as a mixture.
   std::int64_t restarts = 1;
+  /// Of the method "hmc": chains, and how each samples.
+  std::int64_t chains = 4;
+  train::HmcOptions hmc;
   std::uint64_t seed = 0;
+
+  bool samples() const { return method == "hmc"; }
+  /// Networks or chains, each trained on its own.
+  std::int64_t fits() const { return samples() ? chains : restarts; }
 };
 
 /// Lists every field: their JSON, command-line options and checks come from it.
@@ -53,7 +77,8 @@ void check(const TableSettings& settings);
 posterior::Options weight_options(const TableSettings& settings,
                                   bool last_layer);
 
-/// Passes over `rows` training rows that the settings ask for.
+/// Passes over `rows` training rows that the settings ask for; of a chain, its
+/// iterations.
 std::int64_t epochs_of(const TableSettings& settings, std::int64_t rows);
 
 /// The settings as a JSON object, as they are.

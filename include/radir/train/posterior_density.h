@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "radir/core/device.h"
+#include "radir/train/model.h"
+#include "radir/train/step.h"
+
+namespace radir::train {
+
+/// The network and likelihood of a model with fixed weights: what one draw from
+/// its posterior is.
+ModelSpec spec_of_draws(const ModelSpec& spec);
+
+/// The exact posterior of a model's weights given data, under the priors of its
+/// families, as a density that can be sampled. Its coordinates are those of
+/// posterior::WeightPrior, layer by layer, weights before biases. Own
+/// parameters of the likelihood are integrated out.
+///
+/// T is float or double. Holds the work space, so calls must not overlap.
+template <typename T>
+class PosteriorDensity {
+ public:
+  /// In nats: the negative log-likelihood of all data, and the negative log
+  /// density of the prior less its constant.
+  struct Energy {
+    double nll = 0;
+    double prior = 0;
+
+    double total() const { return nll + prior; }
+  };
+
+  /// Throws UnsupportedError for a family without a prior that can be sampled.
+  PosteriorDensity(const Model& model, std::int64_t max_examples,
+                   Execution execution = {});
+  ~PosteriorDensity();
+  PosteriorDensity(PosteriorDensity&&) noexcept;
+  PosteriorDensity& operator=(PosteriorDensity&&) noexcept;
+
+  /// Number of coordinates.
+  std::int64_t size() const;
+  /// For each coordinate whether it is a scale; all others are standard normal
+  /// under the prior.
+  const std::vector<bool>& is_scale() const;
+
+  /// A place to start from; see posterior::WeightPrior::initialize.
+  void initialize(std::uint64_t seed, T* coordinates) const;
+
+  /// The data, all of it, which must stay where it is.
+  void set_data(const Batch<T>& data);
+
+  /// The energy and its gradient.
+  Energy gradient(const T* coordinates, T* gradient);
+
+  /// Parameters of a model of spec_of_draws() at the coordinates of the last
+  /// call of gradient().
+  const std::vector<T>& parameters() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace radir::train

@@ -115,11 +115,12 @@ void SettingsOptions::integers(const Setting& setting,
   const auto name = name_of(setting);
   if (!name) return;
   const std::string delimiter(1, name->delimiter);
-  command_.add_option(name->option, value, help(setting))
-      ->delimiter(name->delimiter)
-      ->allow_extra_args(false)
-      ->type_name("N" + delimiter + "N" + delimiter + "...")
-      ->capture_default_str();
+  CLI::Option* option =
+      command_.add_option(name->option, value, help(setting))
+          ->delimiter(name->delimiter)
+          ->allow_extra_args(false)
+          ->type_name("N" + delimiter + "N" + delimiter + "...");
+  if (!value.empty()) option->capture_default_str();
 }
 
 void SettingsOptions::optional_number(const Setting& setting,

@@ -23,8 +23,9 @@ TEST(Cli, VersionIsTheLibrarys) {
 }
 
 TEST(Cli, EveryCommandHasHelpWithAnExampleAndTheCommonOptions) {
-  for (const char* command : {"version", "reproduce figures", "bench math",
-                              "data list", "data fetch", "doctor"}) {
+  for (const char* command :
+       {"version", "reproduce figures", "bench math", "bench calibration",
+        "bench sbc", "data list", "data fetch", "doctor"}) {
     const ProgramResult result = run_program(command + std::string(" --help"));
     EXPECT_EQ(result.exit_code, 0) << command;
     EXPECT_EQ(result.err, "") << command;

@@ -150,6 +150,8 @@ void add_bench(CLI::App& root, Invocation& invocation) {
   add_math(*bench, invocation);
   add_bench_step(*bench, invocation);
   add_bench_predict(*bench, invocation);
+  add_bench_calibration(*bench, invocation);
+  add_bench_sbc(*bench, invocation);
 }
 
 }  // namespace radir::cli

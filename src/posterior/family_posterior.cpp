@@ -11,6 +11,8 @@
 
 namespace radir::posterior {
 
+void Family::check(const Options&) const {}
+
 Options Family::bias_options(const Options&, double prior_scale) const {
   return posterior::bias_options(prior_scale);
 }

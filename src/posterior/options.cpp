@@ -30,6 +30,7 @@ void check(const Options& options) {
   Options copy = options;
   SettingsCheck check(std::string(options.family().name()) + " posterior");
   options.family().visit_settings(check, copy);
+  options.family().check(options);
 }
 
 }  // namespace radir::posterior

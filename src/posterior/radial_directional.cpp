@@ -152,10 +152,12 @@ auto RadialDirectional<T>::add_side(bool is_row) -> SideBlocks {
         this->add_block(name + "_prior_direction", Extent::Weight, false);
   }
   if (options.learn_prior) {
-    const bool uniform = options.direction_prior == DirectionPrior::Uniform;
-    side.learnt_prior = this->add_block(name + "_prior_log_concentration",
-                                        Extent::One, !uniform);
-    this->add_block(name + "_prior_log_local_scale", Extent::One);
+    if (options.direction_prior != DirectionPrior::Uniform) {
+      side.learnt_concentration =
+          this->add_block(name + "_prior_log_concentration", Extent::One);
+    }
+    side.learnt_scales =
+        this->add_block(name + "_prior_log_local_scale", Extent::One);
     this->add_block(name + "_prior_log_global_scale", Extent::One,
                     options.global_scale.has_value());
   }
@@ -268,10 +270,12 @@ void RadialDirectional<T>::initialize_side(const SideBlocks& side,
       prior[i] = direction[i];
     }
   }
-  if (side.learnt_prior) {
-    fill(*side.learnt_prior, side.prior_log_concentration);
-    fill(*side.learnt_prior + 1, std::log(options.local_scale));
-    fill(*side.learnt_prior + 2, std::log(options.global_scale.value_or(1)));
+  if (side.learnt_concentration) {
+    fill(*side.learnt_concentration, side.prior_log_concentration);
+  }
+  if (side.learnt_scales) {
+    fill(*side.learnt_scales, std::log(options.local_scale));
+    fill(*side.learnt_scales + 1, std::log(options.global_scale.value_or(1)));
   }
 }
 
@@ -302,13 +306,15 @@ kernels::RdpSidePrior<T> RadialDirectional<T>::side_prior(
   if (side.prior_direction) {
     result.direction = parameters[*side.prior_direction];
   }
-  if (side.learnt_prior) {
+  if (side.learnt_concentration) {
     result.log_concentration =
-        static_cast<double>(*parameters[*side.learnt_prior]);
+        static_cast<double>(*parameters[*side.learnt_concentration]);
+  }
+  if (side.learnt_scales) {
     result.log_local_scale =
-        static_cast<double>(*parameters[*side.learnt_prior + 1]);
+        static_cast<double>(*parameters[*side.learnt_scales]);
     result.log_global_scale =
-        static_cast<double>(*parameters[*side.learnt_prior + 2]);
+        static_cast<double>(*parameters[*side.learnt_scales + 1]);
   }
   return result;
 }
@@ -353,13 +359,13 @@ void RadialDirectional<T>::kl_backward(const Arrays<const T>& parameters,
   kernel_.kl_backward(sides(parameters), prior(parameters), gradient);
   const auto pass_on = [&](const std::optional<SideBlocks>& side,
                            const kernels::RdpSidePriorGradient& from) {
-    if (!side || !side->learnt_prior) return;
-    const std::size_t first = *side->learnt_prior;
-    if (this->parameter_blocks()[first].trainable) {
-      *gradients[first] += T(from.log_concentration);
+    if (!side || !side->learnt_scales) return;
+    if (side->learnt_concentration) {
+      *gradients[*side->learnt_concentration] += T(from.log_concentration);
     }
-    *gradients[first + 1] += T(from.log_local_scale);
-    if (side->global) *gradients[first + 2] += T(from.log_global_scale);
+    const std::size_t first = *side->learnt_scales;
+    *gradients[first] += T(from.log_local_scale);
+    if (side->global) *gradients[first + 1] += T(from.log_global_scale);
   };
   pass_on(row_, prior_gradient.row);
   pass_on(column_, prior_gradient.column);

@@ -56,8 +56,10 @@ class RadialDirectional final : public FamilyPosterior<T> {
     std::size_t local = 0;
     std::optional<std::size_t> global;
     std::optional<std::size_t> prior_direction;
-    /// First of the learnt log concentration, log local and log global scale.
-    std::optional<std::size_t> learnt_prior;
+    /// Of the prior; none for uniform directions.
+    std::optional<std::size_t> learnt_concentration;
+    /// First of log local and log global scale of the prior.
+    std::optional<std::size_t> learnt_scales;
   };
 
   SideBlocks add_side(bool is_row);

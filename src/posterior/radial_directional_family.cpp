@@ -2,6 +2,7 @@
 
 #include "posterior/priors.h"
 #include "posterior/radial_directional.h"
+#include "radir/core/error.h"
 #include "radir/math/vmf_sampling.h"
 #include "radir/network/weight_shape.h"
 #include "radir/posterior/family.h"
@@ -25,6 +26,23 @@ class RadialDirectionalFamily final
     : public FamilyOf<RadialDirectionalOptions, RadialDirectional> {
  public:
   using FamilyOf::FamilyOf;
+
+  void check(const Options& all) const override {
+    const auto& options = all.get<RadialDirectionalOptions>();
+    if (!options.learn_prior) return;
+    RADIR_CHECK(options.direction_prior != DirectionPrior::LocationAgnostic,
+                ArgumentError, name(), " posterior: learn_prior does not fit ",
+                "direction_prior location-agnostic: that prior follows the ",
+                "mean direction of the posterior, so nothing limits the ",
+                "concentration and it grows without end; choose ",
+                "direction_prior mean-direction or uniform, or learn_prior ",
+                "false with a direction_gap");
+    RADIR_CHECK(options.direction_prior == DirectionPrior::Uniform ||
+                    options.prior_concentration != 0.0,
+                ArgumentError, name(), " posterior: learn_prior cannot start ",
+                "at prior_concentration 0; give a larger one, or choose ",
+                "direction_prior uniform");
+  }
 
  protected:
   void make(const network::WeightShape& shape, const Options& options,

@@ -46,6 +46,7 @@ std::vector<Case> other_options() {
   column.global_scale.reset();
   RadialDirectionalOptions learnt;
   learnt.learn_prior = true;
+  learnt.direction_prior = DirectionPrior::MeanDirection;
   GaussianOptions gaussian;
   gaussian.learn_prior = true;
   gaussian.noise = GaussianOptions::Noise::Activations;

@@ -42,6 +42,23 @@ TEST(Options, NameTheFirstThatMakesNoSense) {
                               "group-lasso posterior: strength must be >= 0");
 }
 
+TEST(Options, ThatDoNotFitEachOtherAreExplained) {
+  RadialDirectionalOptions options;
+  options.learn_prior = true;
+  expect_error<ArgumentError>(
+      [&] { check(options); },
+      "learn_prior does not fit direction_prior location-agnostic: that prior "
+      "follows the mean direction of the posterior, so nothing limits the "
+      "concentration and it grows without end; choose");
+  options.direction_prior = DirectionPrior::MeanDirection;
+  check(options);
+  options.prior_concentration = 0;
+  expect_error<ArgumentError>([&] { check(options); },
+                              "cannot start at prior_concentration 0");
+  options.direction_prior = DirectionPrior::Uniform;
+  check(options);
+}
+
 TEST(Families, AreFoundByName) {
   EXPECT_EQ(&find_family("point"), &family_of(PointOptions{}));
   expect_error<UnsupportedError>(

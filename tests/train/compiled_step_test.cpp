@@ -165,7 +165,10 @@ TEST(CompiledStep, GradientsOfALinearNetworkAreUnbiased) {
       posterior::RadialDirectionalOptions options;
       options.grouping = grouping;
       options.estimator = estimator;
-      options.learn_prior = estimator == VmfEstimator::Rejection;
+      if (estimator == VmfEstimator::Rejection) {
+        options.learn_prior = true;
+        options.direction_prior = posterior::DirectionPrior::MeanDirection;
+      }
       options.direction_gap = 0.2;
       options.initial_noise = 0.4;
       check_linear_network(options);

@@ -26,6 +26,10 @@ class Family {
   virtual void visit_settings(SettingsVisitor& visit,
                               Options& options) const = 0;
 
+  /// Throws ArgumentError for options that do not fit each other. Ranges of
+  /// single options are checked by their description.
+  virtual void check(const Options& options) const;
+
   /// The posterior of the bias of a layer whose weights have these options:
   /// Gaussian unless overridden. Its first array holds the mean of each bias,
   /// to which the removal of constant units adds.

@@ -53,7 +53,9 @@ struct RadialDirectionalOptions {
   bool concentration_per_group = false;
 
   /// Learn the prior's scales and concentration along with the posterior
-  /// (empirical Bayes).
+  /// (empirical Bayes). Uniform directions have no concentration, so only the
+  /// scales are learnt. Not with location-agnostic directions: their prior
+  /// follows the posterior, and the concentration would grow without end.
   bool learn_prior = false;
 
   /// Prior standard deviation of a single weight, which has no direction.

@@ -223,7 +223,10 @@ torch::Tensor ComposedPosterior::sample(const ComposedNoise& noise) const {
 torch::Tensor ComposedPosterior::prior_number(Side side,
                                               const std::string& name,
                                               double log_value) const {
-  if (options_.learn_prior) return parameter(side, "prior_log_" + name);
+  // Uniform directions have no concentration to learn.
+  if (options_.learn_prior && std::isfinite(log_value)) {
+    return parameter(side, "prior_log_" + name);
+  }
   return torch::full({1}, log_value, parameter(side, "direction").options())
       .detach();
 }

@@ -57,7 +57,10 @@ inline std::vector<std::pair<std::string, posterior::Options>> families() {
   posterior::RadialDirectionalOptions learnt;
   learnt.learn_prior = true;
   learnt.direction_gap = 0.3;
+  learnt.direction_prior = DirectionPrior::MeanDirection;
   result.emplace_back("double, learnt prior", learnt);
+  learnt.direction_prior = DirectionPrior::Uniform;
+  result.emplace_back("double, uniform, learnt prior", learnt);
   posterior::GaussianOptions gaussian;
   gaussian.learn_prior = true;
   result.emplace_back("gaussian", gaussian);

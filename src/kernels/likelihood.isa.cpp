@@ -125,9 +125,17 @@ struct NoisyResidual {
 
 template <typename T>
 inline NoisyResidual<T> with_log_variance(Vec<T> residual, Vec<T> raw) {
-  const Vec<T> precision = exp(-raw);
+  const Vec<T> zero = {};
+  const Vec<T> low = broadcast(T(kMinLogVariance));
+  const Vec<T> high = broadcast(T(kMaxLogVariance));
+  const Vec<T> bounded = select(raw < low, low, select(raw > high, high, raw));
+  const Vec<T> precision = exp(-bounded);
   const Vec<T> square = residual * residual * precision;
-  return {T(0.5) * (raw + square), residual * precision, T(0.5) * (1 - square)};
+  const Vec<T> slope = T(0.5) * (1 - square);
+  const Vec<T> upwards = select(slope < zero, slope, zero);
+  const Vec<T> downwards = select(slope > zero, slope, zero);
+  return {T(0.5) * (bounded + square), residual * precision,
+          select(raw < low, upwards, select(raw > high, downwards, slope))};
 }
 
 // sigma = max(raw, 0) + log(1 + exp(-|raw|)), which cannot overflow.

@@ -20,7 +20,8 @@ class PredictedNoise final : public TypedLikelihood<PredictedNoise> {
     return 2 * targets;
   }
   std::string describe_outputs(const std::string& target) const override {
-    return "mean, then log variance, of the " + target;
+    return "mean, then log variance, of the " + target +
+           "; limit the log variance to -23.03 ... 4.605";
   }
 
   template <typename T>
@@ -40,7 +41,8 @@ class PredictedNoise final : public TypedLikelihood<PredictedNoise> {
       for (std::int64_t t = 0; t < targets; ++t) {
         const double residual = static_cast<double>(target.values[t]) -
                                 static_cast<double>(outputs[t]);
-        const double log_variance = static_cast<double>(outputs[targets + t]);
+        const double log_variance = kernels::bounded_log_variance(
+            static_cast<double>(outputs[targets + t]));
         sum -= 0.5 * (2 * math::detail::kHalfLog2Pi + log_variance +
                       residual * residual * std::exp(-log_variance));
       }
@@ -56,7 +58,9 @@ class PredictedNoise final : public TypedLikelihood<PredictedNoise> {
       const float* outputs = draws.outputs + d * draws.stride;
       MixtureComponent component;
       component.location = static_cast<double>(outputs[0]);
-      component.scale = std::exp(static_cast<double>(outputs[targets]) / 2);
+      component.scale = std::exp(
+          kernels::bounded_log_variance(static_cast<double>(outputs[targets])) /
+          2);
       components.push_back(component);
     }
   }

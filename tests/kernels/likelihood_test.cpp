@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -241,7 +242,9 @@ TEST(GammaPrecisionLoss, RefusesParametersOutsideTheDomain) {
 
 template <typename T>
 void expect_predicted_noise(NoiseOutput noise) {
-  const Problem problem(4, 37);
+  Problem problem(4, 37);
+  // Inside the bounds of a log variance.
+  for (double& x : problem.outputs) x = std::clamp(x, -4.0, 4.0);
   expect_loss<T>(
       problem,
       [&](std::int64_t n, const std::vector<double>& y) {
@@ -268,6 +271,59 @@ TEST(PredictedNoiseLoss, IsTheNegativeLogDensity) {
     expect_predicted_noise<double>(noise);
     expect_predicted_noise<float>(noise);
   }
+}
+
+/// Loss and derivatives of one residual and one output for its log variance.
+struct OneNoise {
+  double loss, by_mean, by_noise;
+};
+
+template <typename T>
+OneNoise one_noise(T residual, T log_variance, Isa isa) {
+  std::vector<T> outputs(2 * 16), gradient(2 * 16);
+  outputs[0] = residual;
+  outputs[16] = log_variance;
+  const T target = 0;
+  LikelihoodData<T> data;
+  data.outputs = outputs.data();
+  data.num_outputs = 2;
+  data.batch = 1;
+  data.stride = 16;
+  data.gradient = gradient.data();
+  data.isa = isa;
+  const double loss =
+      predicted_noise_loss(data, &target, NoiseOutput::LogVariance);
+  return {loss, static_cast<double>(gradient[0]),
+          static_cast<double>(gradient[16])};
+}
+
+template <typename T>
+void expect_bounded_noise(Isa isa) {
+  const T infinity = std::numeric_limits<T>::infinity();
+  const T low = T(kernels::kMinLogVariance), high = T(kernels::kMaxLogVariance);
+  for (T residual : {T(1e-7), T(0.5), T(100)}) {
+    for (T bound : {low, high}) {
+      const OneNoise at_bound = one_noise<T>(residual, bound, isa);
+      for (T output : {2 * bound, bound * T(1e6), bound * infinity}) {
+        const OneNoise outside = one_noise<T>(residual, output, isa);
+        EXPECT_EQ(outside.loss, at_bound.loss) << output;
+        EXPECT_EQ(outside.by_mean, at_bound.by_mean) << output;
+        // A step goes against the derivative: back inside, or nowhere.
+        const bool back =
+            bound == low ? at_bound.by_noise < 0 : at_bound.by_noise > 0;
+        EXPECT_EQ(outside.by_noise, back ? at_bound.by_noise : 0) << output;
+      }
+    }
+  }
+  EXPECT_TRUE(std::isnan(
+      one_noise<T>(T(1), std::numeric_limits<T>::quiet_NaN(), isa).loss));
+}
+
+TEST(PredictedNoiseLoss, LogVariancesAreBounded) {
+  for_each_isa([](Isa isa) {
+    expect_bounded_noise<double>(isa);
+    expect_bounded_noise<float>(isa);
+  });
 }
 
 TEST(PredictedNoiseLoss, RefusesAnOddNumberOfOutputs) {

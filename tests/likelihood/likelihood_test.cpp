@@ -218,6 +218,25 @@ TEST(Likelihood, OutputsMustFit) {
       "must be > 0, but are 0 and 1");
 }
 
+TEST(Likelihood, PredictedNoiseIsBounded) {
+  const auto likelihood = make_likelihood({Kind::PredictedNoise});
+  const float target = 3;
+  for (const auto& [output, noise] :
+       {std::pair(1e30f, 10.0), std::pair(50.f, 10.0), std::pair(-90.f, 1e-5),
+        std::pair(-1e30f, 1e-5), std::pair(2.f, std::exp(1.0))}) {
+    SCOPED_TRACE(output);
+    const float outputs[] = {3, output};
+    const Draws<float> draws = {outputs, 2, 1, 0};
+    std::vector<MixtureComponent> components;
+    likelihood->add_components(draws, nullptr, components);
+    EXPECT_NEAR(components[0].scale, noise, 1e-6 * noise);
+    double log_likelihood = 0;
+    likelihood->log_likelihoods(draws, {&target, nullptr}, nullptr,
+                                &log_likelihood);
+    EXPECT_NEAR(log_likelihood, -std::log(noise * std::sqrt(2 * M_PI)), 1e-6);
+  }
+}
+
 TEST(Likelihood, ThePrecisionStartsAtOneWithItsBestShape) {
   double own[2];
   make_likelihood({Kind::Gaussian, 2, 5})->initialize(20, own);

@@ -47,9 +47,29 @@ GammaPrecisionLoss gamma_precision_loss(const LikelihoodData<T>& data,
                                         const T* targets, double shape,
                                         double rate);
 
+/// Bounds of a predicted log variance: a noise from 1e-5 to 10 in the units of
+/// the network. Targets are standardised, so less is below their rounding and
+/// more is above all of their spread.
+constexpr double kMinLogVariance = -23.025850929940456840;  // log(1e-10)
+constexpr double kMaxLogVariance = 4.6051701859880913680;   // log(100)
+
+/// The log variance that an output stands for: the output itself between the
+/// bounds, the nearest bound outside, NaN for NaN. All that turns outputs into
+/// noise uses it.
+inline double bounded_log_variance(double output) {
+  return output < kMinLogVariance   ? kMinLogVariance
+         : output > kMaxLogVariance ? kMaxLogVariance
+                                    : output;
+}
+
 /// What the second half of the outputs of a network that predicts its own noise
-/// stands for: log(sigma^2), or sigma = log(1 + exp(raw)), which is zero (and
-/// the loss infinite) for raw below -86 in float and -708 in double.
+/// stands for: log(sigma^2), as bounded_log_variance gives it, or sigma =
+/// log(1 + exp(raw)), which is zero (and the loss infinite) for raw below -86
+/// in float and -708 in double.
+///
+/// The derivative by a log variance outside its bounds is that at the bound
+/// where it leads back inside and 0 where it leads further out: a derivative of
+/// 0 on both sides would leave an output outside for ever.
 enum class NoiseOutput { LogVariance, SoftplusScale };
 
 /// -sum log N(y | f, sigma^2) where the first half of the outputs are the means

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "radir/core/error.h"
+#include "radir/kernels/likelihood.h"
 #include "torch/nn/checks.h"
 #include "torch/nn/gaussian_nodes.h"
 #include "torch/nn/kl_sum.h"
@@ -57,6 +58,21 @@ torch::Tensor mixture(const torch::Tensor& log_prob) {
          std::log(static_cast<double>(log_prob.size(0)));
 }
 
+/// The log variances that the outputs stand for, with the derivatives that
+/// kernels::predicted_noise_loss takes outside the bounds.
+torch::Tensor bounded_log_variance(const torch::Tensor& outputs,
+                                   const torch::Tensor& squares) {
+  using kernels::kMaxLogVariance;
+  using kernels::kMinLogVariance;
+  const torch::Tensor raw = outputs.detach();
+  const torch::Tensor bounded = raw.clamp(kMinLogVariance, kMaxLogVariance);
+  const torch::Tensor standard = squares.detach() * torch::exp(-bounded);
+  const torch::Tensor leads_out = ((raw < kMinLogVariance) & (standard <= 1)) |
+                                  ((raw > kMaxLogVariance) & (standard >= 1));
+  return bounded +
+         torch::where(leads_out, torch::zeros_like(raw), outputs - raw);
+}
+
 /// log N(target | mean, exp(log variance)) of each number.
 torch::Tensor predicted_noise_log_prob(const char* where,
                                        const torch::Tensor& outputs,
@@ -69,9 +85,9 @@ torch::Tensor predicted_noise_log_prob(const char* where,
               targets.sizes());
   check_numbers(where, outputs, targets);
   const std::vector<torch::Tensor> halves = sampled.chunk(2, -1);
-  const torch::Tensor &mean = halves[0], &log_variance = halves[1];
-  return -0.5 * (kLog2Pi + log_variance +
-                 (targets - mean).square() * torch::exp(-log_variance));
+  const torch::Tensor squares = (targets - halves[0]).square();
+  const torch::Tensor log_variance = bounded_log_variance(halves[1], squares);
+  return -0.5 * (kLog2Pi + log_variance + squares * torch::exp(-log_variance));
 }
 
 /// log softmax(outputs)[target], [samples, batch].

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
 
 #include "radir/core/error.h"
+#include "radir/kernels/likelihood.h"
 #include "radir/math/predictive.h"
 #include "radir/math/radial_kl.h"
 #include "radir/torch/nn/elbo.h"
@@ -203,6 +205,43 @@ TEST(PredictedNoise, IsTheFormulaNumberByNumber) {
         return sum;
       };
   expect_likelihood(PredictedNoise(), outputs, targets, log_prob, log_prob);
+}
+
+TEST(PredictedNoise, IsTheKernelsOutsideTheBoundsOfTheNoise) {
+  constexpr std::int64_t kBatch = 6, kStride = 16;
+  const std::vector<double> residuals = {1e-7, 0.5, 100, 1e-7, 0.5, 100};
+  const std::vector<double> noises = {-30, -1e9, -40, 5, 1e9, 50};
+  std::vector<double> outputs(2 * kStride), gradient(2 * kStride);
+  std::copy(residuals.begin(), residuals.end(), outputs.begin());
+  std::copy(noises.begin(), noises.end(), outputs.begin() + kStride);
+  const std::vector<double> zeros(kBatch);
+  kernels::LikelihoodData<double> data;
+  data.outputs = outputs.data();
+  data.num_outputs = 2;
+  data.batch = kBatch;
+  data.stride = kStride;
+  data.gradient = gradient.data();
+  data.scale = 1.0 / kBatch;
+  const double loss = kernels::predicted_noise_loss(
+      data, zeros.data(), kernels::NoiseOutput::LogVariance);
+
+  const torch::Tensor tensor =
+      torch::stack({torch::tensor(residuals, torch::kDouble),
+                    torch::tensor(noises, torch::kDouble)},
+                   1)
+          .requires_grad_();
+  const torch::Tensor nll =
+      PredictedNoise().nll(tensor, torch::zeros({kBatch, 1}, torch::kDouble));
+  nll.backward();
+  EXPECT_NEAR(nll.item<double>(), loss / kBatch, 1e-12 * loss);
+  for (std::int64_t i = 0; i < kBatch; ++i) {
+    for (std::int64_t k = 0; k < 2; ++k) {
+      const double want = gradient[static_cast<std::size_t>(k * kStride + i)];
+      EXPECT_NEAR(tensor.grad()[i][k].item<double>(), want,
+                  1e-12 * std::fabs(want))
+          << i << ", " << k;
+    }
+  }
 }
 
 TEST(Categorical, IsTheFormulaNumberByNumber) {

@@ -101,7 +101,8 @@ TORCH_MODULE(GaussianLikelihood);
 
 /// Normal with a noise level that the network gives for each input: the first
 /// half of the outputs' last dimension are means, the second half log
-/// variances.
+/// variances. For standardised targets: a log variance below log(1e-10) or
+/// above log(100) counts as that bound (kernels::bounded_log_variance).
 class PredictedNoise final : public ObservationModel {
  public:
   torch::Tensor nll(const torch::Tensor& outputs,

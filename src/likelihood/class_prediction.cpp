@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "radir/core/error.h"
 
@@ -17,7 +18,19 @@ double entropy_of(const double* probabilities, std::int64_t count) {
   return sum;
 }
 
+bool all_finite(const float* logits, std::int64_t draws, std::int64_t classes,
+                std::int64_t stride) {
+  for (std::int64_t d = 0; d < draws; ++d) {
+    for (std::int64_t c = 0; c < classes; ++c) {
+      if (!std::isfinite(logits[d * stride + c])) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
+
+bool ClassPrediction::is_defined() const { return !std::isnan(entropy); }
 
 std::int64_t ClassPrediction::most_likely() const {
   return std::max_element(probabilities.begin(), probabilities.end()) -
@@ -27,6 +40,12 @@ std::int64_t ClassPrediction::most_likely() const {
 ClassPrediction predict_class(const float* logits, std::int64_t draws,
                               std::int64_t classes, std::int64_t stride) {
   ClassPrediction result;
+  if (!all_finite(logits, draws, classes, stride)) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    result.probabilities.assign(static_cast<std::size_t>(classes), nan);
+    result.entropy = result.mutual_information = nan;
+    return result;
+  }
   result.probabilities.assign(static_cast<std::size_t>(classes), 0);
   std::vector<double> of_draw(static_cast<std::size_t>(classes));
   double entropy_of_draws = 0;
@@ -60,6 +79,7 @@ ClassPrediction mixture_of(const std::vector<ClassPrediction>& predictions) {
   result.probabilities.assign(predictions.front().probabilities.size(), 0);
   double entropy_of_draws = 0;
   for (const ClassPrediction& p : predictions) {
+    if (!p.is_defined()) return p;
     for (std::size_t c = 0; c < result.probabilities.size(); ++c) {
       result.probabilities[c] += p.probabilities[c] / count;
     }

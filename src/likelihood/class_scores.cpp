@@ -8,6 +8,10 @@
 namespace radir::likelihood {
 
 void ClassScores::add(const ClassPrediction& prediction, std::int64_t label) {
+  RADIR_CHECK(prediction.is_defined(), NumericalError, "scores: example ",
+              count_ + 1, " has no prediction, because an ",
+              "output of the network is not finite; are its inputs scaled as ",
+              "those of the training?");
   const auto& p = prediction.probabilities;
   const auto right = static_cast<std::size_t>(label);
   const auto likely = static_cast<std::size_t>(prediction.most_likely());

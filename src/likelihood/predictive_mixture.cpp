@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "radir/core/error.h"
 #include "radir/math/predictive.h"
@@ -58,8 +59,30 @@ double log_density_of(const MixtureComponent& c, double value) {
 
 /// E|X| of a normal variable.
 double mean_absolute(double mean, double deviation) {
+  if (deviation == 0) return std::abs(mean);  // it underflowed
   const double z = mean / deviation;
   return mean * (2 * normal_cdf(z) - 1) + 2 * deviation * normal_density(z);
+}
+
+/// A power of two near `value`: dividing by it changes no digit.
+double power_of_two(double value) {
+  return value > 0 ? std::ldexp(1.0, std::ilogb(value)) : 1;
+}
+
+/// All finite doubles in order, numbered: neighbours have neighbouring numbers,
+/// and both zeros the number 0.
+std::int64_t number_of(double value) {
+  std::int64_t bits = 0;
+  const double magnitude = std::abs(value);
+  std::memcpy(&bits, &magnitude, sizeof bits);
+  return std::signbit(value) ? -bits : bits;
+}
+
+double double_of(std::int64_t number) {
+  const std::int64_t bits = std::abs(number);
+  double magnitude = 0;
+  std::memcpy(&magnitude, &bits, sizeof bits);
+  return number < 0 ? -magnitude : magnitude;
 }
 
 }  // namespace
@@ -69,31 +92,48 @@ PredictiveMixture::PredictiveMixture(std::vector<MixtureComponent> components)
   RADIR_CHECK(!components_.empty(), ArgumentError,
               "PredictiveMixture: needs at least one component");
   const double count = static_cast<double>(components_.size());
+  smallest_scale_ = std::numeric_limits<double>::infinity();
   for (const MixtureComponent& c : components_) {
     RADIR_CHECK(c.scale > 0 && std::isfinite(c.scale) &&
                     c.degrees_of_freedom > 2 && std::isfinite(c.location),
                 ArgumentError, "PredictiveMixture: a component must have a ",
-                "finite location, a scale above 0 and more than 2 degrees of ",
-                "freedom, but has ", c.location, ", ", c.scale, " and ",
-                c.degrees_of_freedom);
+                "finite location, a finite scale above 0 and more than 2 ",
+                "degrees of freedom, but has ", c.location, ", ", c.scale,
+                " and ", c.degrees_of_freedom);
     mean_ += c.location / count;
-    aleatoric_variance_ += variance_of(c) / count;
+    smallest_scale_ = std::min(smallest_scale_, c.scale);
   }
+  // Squares are summed in a unit in which they neither overflow nor vanish.
+  double largest = 0;
   for (const MixtureComponent& c : components_) {
-    epistemic_variance_ += (c.location - mean_) * (c.location - mean_) / count;
+    largest =
+        std::max({largest, c.scale, std::abs(c.location / 2 - mean_ / 2)});
   }
+  unit_ = power_of_two(largest);
+  for (const MixtureComponent& c : components_) {
+    MixtureComponent scaled = c;
+    scaled.scale /= unit_;
+    const double distance = 2 * ((c.location / 2 - mean_ / 2) / unit_);
+    aleatoric_variance_ += variance_of(scaled) / count;
+    epistemic_variance_ += distance * distance / count;
+  }
+}
+
+double PredictiveMixture::deviation(double variance) const {
+  return std::min(unit_ * std::sqrt(variance),
+                  std::numeric_limits<double>::max());
 }
 
 double PredictiveMixture::standard_deviation() const {
-  return std::sqrt(epistemic_variance_ + aleatoric_variance_);
+  return deviation(epistemic_variance_ + aleatoric_variance_);
 }
 
 double PredictiveMixture::epistemic_deviation() const {
-  return std::sqrt(epistemic_variance_);
+  return deviation(epistemic_variance_);
 }
 
 double PredictiveMixture::aleatoric_deviation() const {
-  return std::sqrt(aleatoric_variance_);
+  return deviation(aleatoric_variance_);
 }
 
 double PredictiveMixture::log_density(double value) const {
@@ -121,32 +161,74 @@ double PredictiveMixture::rough_density(double value) const {
   return sum / static_cast<double>(components_.size());
 }
 
+/// The result is the first point of a grid with cdf(point) >= probability. The
+/// grid depends on the mixture alone, so that quantiles are in the order of
+/// their probabilities however the search goes.
 double PredictiveMixture::quantile(double probability) const {
   RADIR_CHECK(probability > 0 && probability < 1, DomainError,
               "quantile: the probability must lie between 0 and 1, but is ",
               probability);
-  constexpr int kNewtonSteps = 20;
+  // Components of very different scales: a grid that is fine enough for the
+  // narrow ones and reaches the wide ones is that of all doubles.
+  constexpr double kSmallShare = 1e-6;
   const double deviation = standard_deviation();
-  double low = -std::numeric_limits<double>::infinity();
-  double high = std::numeric_limits<double>::infinity();
-  double x = mean_ + deviation * rough_normal_quantile(probability);
-  for (int step = 0;; ++step) {
+  const std::optional<double> found =
+      smallest_scale_ > kSmallShare * deviation
+          ? quantile_by_newton(probability, deviation)
+          : std::nullopt;
+  return found ? *found : quantile_by_bisection(probability);
+}
+
+/// On a grid of 1e-9 standard deviations around the mean; none where that is
+/// no grid or the quantile lies beyond it.
+std::optional<double> PredictiveMixture::quantile_by_newton(
+    double probability, double deviation) const {
+  constexpr int kNewtonSteps = 20;
+  constexpr std::int64_t kEnd = std::int64_t{1} << 50;  // a million deviations
+  const double step = std::ldexp(deviation, -30);
+  if (step < std::numeric_limits<double>::min()) return std::nullopt;
+  const auto point = [&](std::int64_t k) {
+    return mean_ + step * static_cast<double>(k);
+  };
+  const auto nearest = [&](double x, std::int64_t low, std::int64_t high) {
+    return static_cast<std::int64_t>(std::clamp(std::ceil((x - mean_) / step),
+                                                static_cast<double>(low),
+                                                static_cast<double>(high)));
+  };
+  std::int64_t low = -kEnd;  // cdf < probability, not checked at the end
+  std::int64_t high = kEnd;  // cdf >= probability, likewise
+  std::int64_t k =
+      nearest(mean_ + deviation * rough_normal_quantile(probability), low + 1,
+              high - 1);
+  for (int i = 0; high - low > 1; ++i) {
+    const double x = point(k);
     const double excess = cdf(x) - probability;
-    if (excess == 0) return x;
-    (excess < 0 ? low : high) = x;
-    // Newton's step, of limited length; a bisection where it leaves the bracket
-    // or has gone on for long.
+    (excess < 0 ? low : high) = k;
+    if (high - low <= 1) break;
+    // Newton's step, of limited length; a bisection where it has gone on for
+    // long.
     const double reach = 4 * deviation;
     const double change = std::clamp(-excess / rough_density(x), -reach, reach);
-    double next = x + change;
-    if (!(next > low && next < high) || step >= kNewtonSteps) {
-      next = std::isinf(low)    ? high - reach
-             : std::isinf(high) ? low + reach
-                                : (low + high) / 2;
-    }
-    if (std::abs(next - x) <= 1e-9 * deviation) return next;
-    x = next;
+    k = i < kNewtonSteps && std::isfinite(change)
+            ? nearest(x + change, low + 1, high - 1)
+            : low + (high - low) / 2;
   }
+  if (low == -kEnd || high == kEnd) return std::nullopt;
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  return std::clamp(point(high), -kLargest, kLargest);
+}
+
+/// On the grid of all doubles: 64 steps at most.
+double PredictiveMixture::quantile_by_bisection(double probability) const {
+  const double largest = std::numeric_limits<double>::max();
+  std::int64_t low = number_of(-largest);
+  std::int64_t high = number_of(largest);
+  while (high - 1 > low) {
+    // Halves first: the difference itself may overflow.
+    const std::int64_t middle = low / 2 + high / 2 + (low % 2 + high % 2) / 2;
+    (cdf(double_of(middle)) < probability ? low : high) = middle;
+  }
+  return double_of(high);
 }
 
 double PredictiveMixture::crps(double value) const {

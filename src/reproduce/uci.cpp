@@ -98,17 +98,19 @@ UciScore score(const workflows::TableModel& model,
   const data::ColumnCode& code = model.encoder.target();
   UciScore result;
   double squares = 0;
-  predictor.regression(test, [&](std::int64_t row,
-                                 const likelihood::PredictiveMixture& p) {
-    const double target =
-        code.mean +
-        code.scale *
-            static_cast<double>(test.targets[static_cast<std::size_t>(row)]);
-    result.log_likelihood += p.log_density(target);
-    squares += (target - p.mean()) * (target - p.mean());
-    const double probability = p.cdf(target);
-    if (probability >= 0.05 && probability <= 0.95) result.coverage_90 += 1;
-  });
+  const auto overflowed = predictor.regression(
+      test, [&](std::int64_t row, const likelihood::PredictiveMixture& p) {
+        const double target =
+            code.mean +
+            code.scale * static_cast<double>(
+                             test.targets[static_cast<std::size_t>(row)]);
+        result.log_likelihood += p.log_density(target);
+        squares += (target - p.mean()) * (target - p.mean());
+        const double probability = p.cdf(target);
+        if (probability >= 0.05 && probability <= 0.95) result.coverage_90 += 1;
+      });
+  RADIR_CHECK(overflowed.empty(), NumericalError, "uci: ", overflowed.size(),
+              " test rows have no prediction: the outputs overflow");
   const double count = static_cast<double>(test.count);
   result.log_likelihood /= count;
   result.rmse = std::sqrt(squares / count);

@@ -11,7 +11,7 @@
 namespace radir::workflows {
 namespace {
 
-/// Of a row that was dropped.
+/// Of a row without a prediction.
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 void check_quantiles(const std::vector<double>& quantiles) {
@@ -30,18 +30,18 @@ TablePrediction predict_numbers(TablePredictor& predictor,
   result.mean = result.sd = missing;
   result.epistemic_sd = result.aleatoric_sd = missing;
   result.quantiles.assign(quantiles.size(), missing);
-  predictor.regression(rows, [&](std::int64_t i,
-                                 const likelihood::PredictiveMixture& p) {
-    const auto row =
-        static_cast<std::size_t>(rows.table_rows[static_cast<std::size_t>(i)]);
-    result.mean[row] = p.mean();
-    result.sd[row] = p.standard_deviation();
-    result.epistemic_sd[row] = p.epistemic_deviation();
-    result.aleatoric_sd[row] = p.aleatoric_deviation();
-    for (std::size_t q = 0; q < quantiles.size(); ++q) {
-      result.quantiles[q][row] = p.quantile(quantiles[q]);
-    }
-  });
+  result.overflowed = predictor.regression(
+      rows, [&](std::int64_t i, const likelihood::PredictiveMixture& p) {
+        const auto row = static_cast<std::size_t>(
+            rows.table_rows[static_cast<std::size_t>(i)]);
+        result.mean[row] = p.mean();
+        result.sd[row] = p.standard_deviation();
+        result.epistemic_sd[row] = p.epistemic_deviation();
+        result.aleatoric_sd[row] = p.aleatoric_deviation();
+        for (std::size_t q = 0; q < quantiles.size(); ++q) {
+          result.quantiles[q][row] = p.quantile(quantiles[q]);
+        }
+      });
   return result;
 }
 
@@ -55,17 +55,17 @@ TablePrediction predict_classes(TablePredictor& predictor,
   result.label.resize(count);
   result.probabilities.assign(classes.size(), missing);
   result.entropy = result.mutual_information = missing;
-  predictor.classification(rows, [&](std::int64_t i,
-                                     const likelihood::ClassPrediction& p) {
-    const auto row =
-        static_cast<std::size_t>(rows.table_rows[static_cast<std::size_t>(i)]);
-    result.label[row] = classes[static_cast<std::size_t>(p.most_likely())];
-    for (std::size_t c = 0; c < classes.size(); ++c) {
-      result.probabilities[c][row] = p.probabilities[c];
-    }
-    result.entropy[row] = p.entropy;
-    result.mutual_information[row] = p.mutual_information;
-  });
+  result.overflowed = predictor.classification(
+      rows, [&](std::int64_t i, const likelihood::ClassPrediction& p) {
+        const auto row = static_cast<std::size_t>(
+            rows.table_rows[static_cast<std::size_t>(i)]);
+        result.label[row] = classes[static_cast<std::size_t>(p.most_likely())];
+        for (std::size_t c = 0; c < classes.size(); ++c) {
+          result.probabilities[c][row] = p.probabilities[c];
+        }
+        result.entropy[row] = p.entropy;
+        result.mutual_information[row] = p.mutual_information;
+      });
   return result;
 }
 
@@ -99,8 +99,10 @@ PredictTableResult predict_table(
   result.unused_columns = data::for_each_chunk(
       source, options.seed, model.encoder, false,
       [&](const data::Table& chunk, std::int64_t first_row) {
-        sink(first_row,
-             predict_rows(predictor, chunk, options.quantiles, first_row));
+        const TablePrediction predictions =
+            predict_rows(predictor, chunk, options.quantiles, first_row);
+        result.overflowed.add(predictions.overflowed, first_row);
+        sink(first_row, predictions);
         result.rows = first_row + chunk.rows();
       });
   return result;

@@ -31,6 +31,25 @@ void check_table(const data::TableEncoder& encoder, const data::Table& table,
 
 }  // namespace
 
+void RowList::add(const std::vector<std::int64_t>& rows,
+                  std::int64_t rows_before) {
+  count += static_cast<std::int64_t>(rows.size());
+  for (std::int64_t row : rows) {
+    if (first.size() == kMostNamed) break;
+    first.push_back(rows_before + row + 1);
+  }
+}
+
+std::string RowList::names() const {
+  std::string text = count == 1 ? "row" : "rows";
+  const std::int64_t others = count - static_cast<std::int64_t>(first.size());
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const bool last = i > 0 && i + 1 == first.size() && others == 0;
+    text += (i == 0 ? " " : last ? " and " : ", ") + std::to_string(first[i]);
+  }
+  return others == 0 ? text : text + " and " + std::to_string(others) + " more";
+}
+
 const std::vector<std::string>& TableModel::classes() const {
   return encoder.target().categories;
 }
@@ -49,7 +68,11 @@ TableMetrics TableModel::evaluate(const data::Table& table,
   check_table(encoder, table, /*with_target=*/true);
   TablePredictor predictor(*this, options.samples, options.seed, pool);
   TableScores scores(encoder);
-  scores.add(predictor, encoder.encode(table, true));
+  RowList left_out;
+  left_out.add(scores.add(predictor, encoder.encode(table, true)), 0);
+  RADIR_CHECK(left_out.count == 0, NumericalError, table.source(), ": ",
+              left_out.names(), " cannot be scored: values there are too ",
+              "large for a float; correct or remove them");
   return scores.metrics();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "radir/core/error.h"
 #include "radir/likelihood/gaussian.h"
@@ -20,6 +21,8 @@ namespace {
 constexpr std::int64_t kRowsAtOnce = 1024;
 /// Rows one task of the pool turns into distributions.
 constexpr std::int64_t kRowsPerTask = 16;
+
+using RowNumbers = std::vector<std::int64_t>;
 
 }  // namespace
 
@@ -40,8 +43,8 @@ class TablePredictor::Impl {
   const data::TableEncoder& encoder() const { return encoder_; }
 
   template <typename Visit>
-  void regression(const data::EncodedRows& rows, const Visit& visit) {
-    for_each(
+  RowNumbers regression(const data::EncodedRows& rows, const Visit& visit) {
+    return for_each(
         rows, [&](std::int64_t row, std::int64_t in_chunk, std::int64_t chunk) {
           std::vector<likelihood::MixtureComponent> components;
           components.reserve(static_cast<std::size_t>(networks_.samples()));
@@ -53,14 +56,17 @@ class TablePredictor::Impl {
           for (likelihood::MixtureComponent& c : components) {
             c.location = target.mean + target.scale * c.location;
             c.scale *= target.scale;
+            if (!std::isfinite(c.location) || !std::isfinite(c.scale))
+              return false;
           }
           visit(row, likelihood::PredictiveMixture(std::move(components)));
+          return true;
         });
   }
 
   template <typename Visit>
-  void classification(const data::EncodedRows& rows, const Visit& visit) {
-    for_each(
+  RowNumbers classification(const data::EncodedRows& rows, const Visit& visit) {
+    return for_each(
         rows, [&](std::int64_t row, std::int64_t in_chunk, std::int64_t chunk) {
           std::vector<likelihood::ClassPrediction> of_networks;
           for (std::size_t k = 0; k < own_.size(); ++k) {
@@ -68,6 +74,7 @@ class TablePredictor::Impl {
                 model_.likelihood().predict_class(draws(k, in_chunk, chunk)));
           }
           visit(row, likelihood::mixture_of(of_networks));
+          return true;
         });
   }
 
@@ -111,15 +118,39 @@ class TablePredictor::Impl {
     return chunk;
   }
 
-  /// Calls visit(row, row in chunk, rows in chunk).
+  /// Whether inputs and outputs of a row are numbers. Infinite inputs can give
+  /// finite outputs, where they switch every unit off.
+  bool is_finite(const data::EncodedRows& rows, std::int64_t row,
+                 std::int64_t in_chunk, std::int64_t chunk) const {
+    const auto all_finite = [](const float* values, std::int64_t count) {
+      return std::all_of(values, values + count,
+                         [](float value) { return std::isfinite(value); });
+    };
+    const float* inputs = rows.inputs.data() + row * model_.input_size();
+    if (!all_finite(inputs, model_.input_size())) return false;
+    for (std::size_t k = 0; k < networks_.size(); ++k) {
+      for (std::int64_t s = 0; s < samples_; ++s) {
+        if (!all_finite(output(k, s, in_chunk, chunk), model_.output_size())) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  /// Calls visit(row, row in chunk, rows in chunk) for the rows whose outputs
+  /// are finite; returns the others and those for which it was false.
   template <typename Visit>
-  void for_each(const data::EncodedRows& rows, const Visit& visit) {
+  RowNumbers for_each(const data::EncodedRows& rows, const Visit& visit) {
+    std::vector<char> skipped(static_cast<std::size_t>(rows.count), 0);
     for (std::int64_t begin = 0; begin < rows.count; begin += kRowsAtOnce) {
       const std::int64_t chunk = run(rows, begin);
       const auto task = [&](std::int64_t t) {
         const std::int64_t end = std::min(chunk, (t + 1) * kRowsPerTask);
         for (std::int64_t i = t * kRowsPerTask; i < end; ++i) {
-          visit(begin + i, i, chunk);
+          const bool is_predicted = is_finite(rows, begin + i, i, chunk) &&
+                                    visit(begin + i, i, chunk);
+          if (!is_predicted) skipped[static_cast<std::size_t>(begin + i)] = 1;
         }
       };
       const std::int64_t tasks = (chunk + kRowsPerTask - 1) / kRowsPerTask;
@@ -129,6 +160,11 @@ class TablePredictor::Impl {
         for (std::int64_t t = 0; t < tasks; ++t) task(t);
       }
     }
+    RowNumbers result;
+    for (std::size_t row = 0; row < skipped.size(); ++row) {
+      if (skipped[row] != 0) result.push_back(rows.table_rows[row]);
+    }
+    return result;
   }
 
   const float* output(std::size_t network, std::int64_t sample,
@@ -165,22 +201,22 @@ const data::TableEncoder& TablePredictor::encoder() const {
   return impl_->encoder();
 }
 
-void TablePredictor::regression(
+std::vector<std::int64_t> TablePredictor::regression(
     const data::EncodedRows& rows,
     const std::function<void(std::int64_t,
                              const likelihood::PredictiveMixture&)>& visit) {
   RADIR_CHECK(!encoder().is_classification(), ArgumentError,
               "regression: the model predicts classes");
-  impl_->regression(rows, visit);
+  return impl_->regression(rows, visit);
 }
 
-void TablePredictor::classification(
+std::vector<std::int64_t> TablePredictor::classification(
     const data::EncodedRows& rows,
     const std::function<void(std::int64_t, const likelihood::ClassPrediction&)>&
         visit) {
   RADIR_CHECK(encoder().is_classification(), ArgumentError,
               "classification: the model predicts a number");
-  impl_->classification(rows, visit);
+  return impl_->classification(rows, visit);
 }
 
 double TablePredictor::published_estimator(const data::EncodedRows& rows) {
@@ -190,41 +226,51 @@ double TablePredictor::published_estimator(const data::EncodedRows& rows) {
 TableScores::TableScores(const data::TableEncoder& encoder)
     : encoder_(encoder) {}
 
-void TableScores::add(TablePredictor& predictor,
-                      const data::EncodedRows& rows) {
-  if (encoder_.is_classification()) {
-    add_classes(predictor, rows);
-  } else {
-    add_regression(predictor, rows);
-  }
-  count_ += rows.count;
+std::vector<std::int64_t> TableScores::add(TablePredictor& predictor,
+                                           const data::EncodedRows& rows) {
+  const RowNumbers left_out = encoder_.is_classification()
+                                  ? add_classes(predictor, rows)
+                                  : add_regression(predictor, rows);
+  count_ += rows.count - static_cast<std::int64_t>(left_out.size());
+  return left_out;
 }
 
-void TableScores::add_regression(TablePredictor& predictor,
-                                 const data::EncodedRows& rows) {
-  std::vector<likelihood::RegressionScore> scores(
+std::vector<std::int64_t> TableScores::add_regression(
+    TablePredictor& predictor, const data::EncodedRows& rows) {
+  std::vector<std::optional<likelihood::RegressionScore>> scores(
       static_cast<std::size_t>(rows.count));
   const data::ColumnCode& code = encoder_.target();
   predictor.regression(
       rows, [&](std::int64_t row, const likelihood::PredictiveMixture& p) {
         const auto at = static_cast<std::size_t>(row);
+        if (!std::isfinite(rows.targets[at])) return;
         scores[at] = likelihood::score(
             p, code.mean + code.scale * static_cast<double>(rows.targets[at]));
       });
-  for (const auto& score : scores) numbers_.add(score);
+  RowNumbers left_out;
+  for (std::size_t row = 0; row < scores.size(); ++row) {
+    if (scores[row]) {
+      numbers_.add(*scores[row]);
+    } else {
+      left_out.push_back(rows.table_rows[row]);
+    }
+  }
+  return left_out;
 }
 
-void TableScores::add_classes(TablePredictor& predictor,
-                              const data::EncodedRows& rows) {
+std::vector<std::int64_t> TableScores::add_classes(
+    TablePredictor& predictor, const data::EncodedRows& rows) {
   std::vector<likelihood::ClassPrediction> predictions(
       static_cast<std::size_t>(rows.count));
-  predictor.classification(
+  RowNumbers left_out = predictor.classification(
       rows, [&](std::int64_t row, const likelihood::ClassPrediction& p) {
         predictions[static_cast<std::size_t>(row)] = p;
       });
   for (std::size_t row = 0; row < predictions.size(); ++row) {
+    if (predictions[row].probabilities.empty()) continue;
     classes_.add(predictions[row], rows.labels[row]);
   }
+  return left_out;
 }
 
 std::vector<std::pair<std::string, double>> TableScores::metrics() const {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -125,6 +126,90 @@ TEST_F(TableCommands, ClassesHaveProbabilities) {
             (std::vector<std::string>{"row", "class", "p(blue)", "p(red)",
                                       "entropy", "mutual_information"}));
   EXPECT_NEAR(std::stod(rows[1][2]) + std::stod(rows[1][3]), 1, 1e-9);
+}
+
+// Before the noise had bounds: 1e11 at 10, quantiles in reverse order at 69, a
+// search without end at 180, no output at all at 500.
+TEST_F(TableCommands, PredictionsFarFromTheDataAreFiniteAndOrdered) {
+  ASSERT_EQ(run_program("train builtin:robot-arm --target distance "
+                        "--likelihood predicted-noise --epochs 100 --out '" +
+                        run_path() + "'")
+                .exit_code,
+            0);
+  std::string text = "shoulder,elbow,wrist,payload,tool\n";
+  for (const char* angle : {"10", "69", "180", "500", "1e30"}) {
+    for (int column = 0; column < 3; ++column) text += angle + std::string(",");
+    text += "1,gripper\n";
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const ProgramResult predicted = run_program(
+      "predict '" + run_path() + "' '" + folder_.write("far.csv", text) + "'");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  EXPECT_EQ(predicted.err, "");
+  const auto rows = cells(predicted.out);
+  ASSERT_EQ(rows.size(), 6u);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    std::vector<double> values;
+    for (const std::string& cell : rows[i]) values.push_back(std::stod(cell));
+    ASSERT_EQ(values.size(), 8u);
+    for (double value : values) EXPECT_TRUE(std::isfinite(value)) << i;
+    EXPECT_LE(values[4], 10.01);  // ten times the spread of the target, 0.3
+    EXPECT_LT(values[5], values[6]) << i;
+    EXPECT_LT(values[6], values[7]) << i;
+  }
+}
+
+TEST_F(TableCommands, RowsThatOverflowAreNamedAndTheOthersPredicted) {
+  const std::string far =
+      folder_.write("far.csv",
+                    "a,b,colour,y\n10,2,blue,20\n1e300,2,blue,20\n10,2,red,20\n"
+                    "10,-1e300,blue,20\n");
+  const std::string model_and_far = "'" + run_path() + "' '" + far + "' ";
+  for (const char* target : {"y", "colour"}) {
+    SCOPED_TRACE(target);
+    ASSERT_EQ(train(target).exit_code, 0);
+    const ProgramResult predicted = run_program("predict " + model_and_far);
+    ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+    EXPECT_EQ(predicted.err,
+              "radir: 2 of 4 rows have no prediction (rows 2 and 4): values "
+              "there are too large\n");
+    const auto rows = cells(predicted.out);
+    ASSERT_EQ(rows.size(), 5u);
+    const auto filled = [&](std::size_t row) {
+      return std::count_if(
+          rows[row].begin(), rows[row].end(),
+          [](const std::string& cell) { return cell != "" && cell != "\"\""; });
+    };
+    const auto columns = static_cast<std::ptrdiff_t>(rows[0].size());
+    EXPECT_EQ(filled(1), columns);
+    EXPECT_EQ(filled(2), 1);
+    EXPECT_EQ(filled(3), columns);
+    EXPECT_EQ(filled(4), 1);
+    const std::string file = folder_ / "p.csv";
+    EXPECT_EQ(Json::parse(run_program("predict " + model_and_far +
+                                      "--json --out '" + file + "'")
+                              .out)["rows_without_prediction"],
+              2);
+
+    const ProgramResult evaluated =
+        run_program("evaluate " + model_and_far + "--json");
+    ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
+    EXPECT_EQ(evaluated.err,
+              "radir: left out rows 2 and 4: values there are too large\n");
+    const Json document = Json::parse(evaluated.out);
+    EXPECT_EQ(document["rows_left_out"], 2);
+    for (const auto& [name, value] : document["metrics"].items()) {
+      EXPECT_TRUE(value.is_number()) << name << ": " << value;
+    }
+    expect_failure("evaluate '" + run_path() + "' '" +
+                       folder_.write("all.csv",
+                                     "a,b,colour,y\n"
+                                     "1e300,2,blue,20\n") +
+                       "'",
+                   3, "no row can be scored: in all 1 values are too large");
+    fs::remove_all(run_path());
+  }
 }
 
 TEST_F(TableCommands, AnyFamilyCanBeChosen) {

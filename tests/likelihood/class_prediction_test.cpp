@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "radir/core/error.h"
 #include "support/expect_error.h"
@@ -28,6 +29,23 @@ TEST(ClassPrediction, TellsDisagreementFromDoubt) {
   const ClassPrediction c = predict_class(likely, 1, 2, 2);
   EXPECT_NEAR(c.probabilities[1], 0.75, 1e-7);
   EXPECT_EQ(c.most_likely(), 1);
+}
+
+TEST(ClassPrediction, IsNotDefinedWhereAnOutputOverflowed) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float fine[] = {1, 0};
+  for (float output : {infinity, -infinity, infinity - infinity}) {
+    const float logits[] = {1, 0, output, 0};
+    const ClassPrediction p = predict_class(logits, 2, 2, 2);
+    EXPECT_FALSE(p.is_defined());
+    for (double number : {p.probabilities[0], p.probabilities[1], p.entropy,
+                          p.mutual_information}) {
+      EXPECT_TRUE(std::isnan(number));
+    }
+    const ClassPrediction other = predict_class(fine, 1, 2, 2);
+    EXPECT_TRUE(other.is_defined());
+    EXPECT_FALSE(mixture_of({other, p}).is_defined());
+  }
 }
 
 TEST(ClassPrediction, AMixtureAverages) {

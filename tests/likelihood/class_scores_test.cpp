@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "radir/core/error.h"
@@ -28,6 +29,15 @@ TEST(ClassScores, AreMeansOverPredictions) {
               1e-15);
   // Both fall in one bin: confidence 0.7, half of them right.
   EXPECT_NEAR(metrics.at("ece"), 0.2, 1e-15);
+}
+
+TEST(ClassScores, RefuseAPredictionThatIsNotDefined) {
+  const float overflowed[] = {std::numeric_limits<float>::infinity(), 0};
+  ClassScores scores;
+  testing::expect_error<NumericalError>(
+      [&] { scores.add(predict_class(overflowed, 1, 2, 2), 0); },
+      "example 1 has no prediction");
+  EXPECT_EQ(scores.count(), 0);
 }
 
 TEST(ClassScores, NeedPredictions) {

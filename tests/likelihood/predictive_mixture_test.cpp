@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include "radir/core/error.h"
 #include "support/expect_error.h"
@@ -78,6 +80,55 @@ TEST(PredictiveMixture, QuantilesInvertTheDistributionFunction) {
   expect_error<DomainError>([&] { p.quantile(1); }, "between 0 and 1");
 }
 
+/// Quantiles of very different components are finite and in order, and what
+/// they should be wherever the distribution function rises.
+TEST(PredictiveMixture, QuantilesAreFiniteAndOrderedForAnyComponents) {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
+  const std::vector<std::vector<MixtureComponent>> mixtures = {
+      {{0, 1}, {3, 0.5}, {-1, 2, 12}},
+      {{0, 1}, {1, 1e30}},
+      {{0, 1e-5}, {1e30, 1e-5}},
+      {{1e30, 1e-5}, {1e30, 3}},
+      {{-1e30, 1, 5}, {0, 1e-3, 5}, {1e30, 1e15, 5}},
+      {{1e9, 3e9}, {-4e9, 2e5}, {7, 1}},
+      {{1e200, 1e180}, {-1e200, 1}},
+      {{kLargest, kLargest, 2.5}, {-kLargest, kLargest}},
+      {{kLargest, kSmallest}, {-kLargest, kSmallest}},
+      {{0, kSmallest}, {1e-310, kSmallest, 2.001}},
+      {{0, 1e-300}, {1e300, 1e-300}},
+      {{5, 1e-20}},
+      {{0, 1, 2.0000001}}};
+  for (std::size_t m = 0; m < mixtures.size(); ++m) {
+    SCOPED_TRACE(m);
+    const PredictiveMixture p(mixtures[m]);
+    EXPECT_TRUE(std::isfinite(p.mean()));
+    EXPECT_TRUE(std::isfinite(p.standard_deviation()));
+    EXPECT_GE(p.epistemic_deviation(), 0);
+    EXPECT_GE(p.aleatoric_deviation(), 0);
+    double last = -kLargest;
+    for (double probability :
+         {1e-300, 1e-12, 1e-4, 0.05, 0.25, 0.2500000001, 0.4999999, 0.5,
+          0.5000001, 0.75, 0.95, 0.9999, 1 - 1e-12}) {
+      const double value = p.quantile(probability);
+      ASSERT_TRUE(std::isfinite(value)) << probability;
+      EXPECT_GE(value, last) << probability;
+      if (value < kLargest) {
+        EXPECT_GE(p.cdf(value), probability);
+      }
+      last = value;
+    }
+  }
+}
+
+TEST(PredictiveMixture, MomentsOfHugeNumbersDoNotOverflow) {
+  const PredictiveMixture p({{1e200, 2e199}, {-1e200, 2e199}});
+  EXPECT_EQ(p.mean(), 0);
+  EXPECT_NEAR(p.epistemic_deviation() / 1e200, 1, 1e-15);
+  EXPECT_NEAR(p.aleatoric_deviation() / 2e199, 1, 1e-15);
+  EXPECT_NEAR(p.standard_deviation() / 1e200, std::sqrt(1.04), 1e-15);
+}
+
 TEST(PredictiveMixture, CrpsOfANormalLawIsTheKnownOne) {
   // Equal components are one normal distribution; sigma (z (2 Phi(z) - 1) + 2
   // phi(z)
@@ -121,6 +172,18 @@ TEST(PredictiveMixture, RefusesWhatIsNoDistribution) {
         PredictiveMixture({{0, 1, 2}});
       },
       "more than 2 degrees");
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const MixtureComponent& c :
+       {MixtureComponent{infinity, 1}, MixtureComponent{-infinity, 1},
+        MixtureComponent{nan, 1}, MixtureComponent{0, infinity},
+        MixtureComponent{0, nan}, MixtureComponent{0, 1, nan}}) {
+    expect_error<ArgumentError>(
+        [&] {
+          PredictiveMixture({{0, 1}, c});
+        },
+        "must have a finite location, a finite scale above 0");
+  }
 }
 
 }  // namespace

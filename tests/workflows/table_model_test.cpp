@@ -64,6 +64,46 @@ TEST(TableModel, PredictsClasses) {
   EXPECT_GE(p.entropy[7], p.mutual_information[7]);
 }
 
+TEST(TableModel, RowsThatOverflowHaveNoPrediction) {
+  const data::Table table = read("a,b,y\n1,u,2\n2,v,3\n3,u,5\n4,v,8\n5,u,13\n");
+  const data::Table far = read("a,b,y\n1,u,2\n1e300,v,3\n2,u,5\n-1e39,v,8\n");
+  for (const char* target : {"y", "b"}) {
+    SCOPED_TRACE(target);
+    const TableModel model = fit_table(table, target, quick());
+    const TablePrediction p = model.predict(far);
+    ASSERT_EQ(p.rows(), 4);
+    EXPECT_EQ(p.overflowed, (std::vector<std::int64_t>{1, 3}));
+    const std::vector<double>& uncertainty = p.label.empty() ? p.sd : p.entropy;
+    for (std::size_t row = 0; row < 4; ++row) {
+      EXPECT_EQ(std::isnan(uncertainty[row]), row % 2 == 1) << row;
+      if (p.label.empty()) {
+        EXPECT_EQ(std::isnan(p.quantiles[1][row]), row % 2 == 1) << row;
+      } else {
+        EXPECT_EQ(p.label[row].empty(), row % 2 == 1) << row;
+      }
+    }
+    expect_error<NumericalError>([&] { model.evaluate(far); },
+                                 "rows 2 and 4 cannot be scored");
+  }
+  // A target too large for a float cannot be scored either.
+  const TableModel model = fit_table(table, "y", quick());
+  expect_error<NumericalError>(
+      [&] { model.evaluate(read("a,b,y\n1,u,2\n1,u,1e300\n")); },
+      "row 2 cannot be scored");
+}
+
+TEST(RowList, NamesTheFirstRows) {
+  RowList rows;
+  rows.add({2}, 0);
+  EXPECT_EQ(rows.names(), "row 3");
+  rows.add({0, 6}, 10);
+  EXPECT_EQ(rows.names(), "rows 3, 11 and 17");
+  rows.add({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 20);
+  EXPECT_EQ(rows.names(),
+            "rows 3, 11, 17, 21, 22, 23, 24, 25, 26, 27 and 3 more");
+  EXPECT_EQ(rows.count, 13);
+}
+
 TEST(TableModel, ComesBackFromAFile) {
   const TemporaryFolder folder;
   const data::Table table = data::make_robot_arm_table(200, 1);

@@ -14,15 +14,19 @@ struct ClassPrediction {
   /// Mutual information of class and weights: the epistemic part of it.
   double mutual_information = 0;
 
+  /// Whether there is a distribution: false where an output was not finite
+  /// (it overflowed); all numbers are NaN then.
+  bool is_defined() const;
   std::int64_t most_likely() const;
 };
 
 /// From the outputs (logits) of `draws` draws, [draw][class], `stride` numbers
-/// from one draw to the next.
+/// from one draw to the next. Not defined where one of them is not finite.
 ClassPrediction predict_class(const float* logits, std::int64_t draws,
                               std::int64_t classes, std::int64_t stride);
 
-/// The mixture of predictions with equal weights: restarts of a network.
+/// The mixture of predictions with equal weights: restarts of a network. Not
+/// defined where one of them is not.
 ClassPrediction mixture_of(const std::vector<ClassPrediction>& predictions);
 
 }  // namespace radir::likelihood

@@ -13,6 +13,7 @@ namespace radir::likelihood {
 /// Scores of predicted classes, gathered one by one.
 class ClassScores {
  public:
+  /// Throws NumericalError for a prediction that is not defined.
   void add(const ClassPrediction& prediction, std::int64_t label);
 
   std::int64_t count() const { return count_; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace radir::likelihood {
@@ -25,8 +26,9 @@ struct MixtureComponent {
 class PredictiveMixture {
  public:
   PredictiveMixture() = default;
-  /// Throws ArgumentError without components or with a scale that is not
-  /// positive or degrees of freedom of 2 or less (no variance).
+  /// Throws ArgumentError without components, or with one whose location or
+  /// scale is not finite, whose scale is not positive or whose degrees of
+  /// freedom are 2 or less (no variance).
   explicit PredictiveMixture(std::vector<MixtureComponent> components);
 
   double mean() const { return mean_; }
@@ -41,7 +43,9 @@ class PredictiveMixture {
   /// Probability of at most `value`.
   double cdf(double value) const;
   /// The value with cdf(value) = probability, to 1e-9 of the standard
-  /// deviation. Throws DomainError unless 0 < probability < 1.
+  /// deviation. It is finite and does not fall as the probability rises,
+  /// whatever the components, and takes at most 100 evaluations of cdf. Throws
+  /// DomainError unless 0 < probability < 1.
   double quantile(double probability) const;
   /// Continuous ranked probability score, E|X - value| - E|X - X'|/2, lower is
   /// better; t components count as normal distributions of the same variance.
@@ -53,9 +57,16 @@ class PredictiveMixture {
  private:
   /// The density with every component taken as a normal distribution.
   double rough_density(double value) const;
+  /// Its root in original units.
+  double deviation(double variance) const;
+  std::optional<double> quantile_by_newton(double probability,
+                                           double deviation) const;
+  double quantile_by_bisection(double probability) const;
 
   std::vector<MixtureComponent> components_;
   double mean_ = 0;
+  double smallest_scale_ = 0;
+  double unit_ = 1;  // of the deviations whose squares are below
   double epistemic_variance_ = 0;
   double aleatoric_variance_ = 0;
 };

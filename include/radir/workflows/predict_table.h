@@ -23,6 +23,8 @@ TablePrediction predict_rows(TablePredictor& predictor,
 /// What predict_table read.
 struct PredictTableResult {
   std::int64_t rows = 0;
+  /// Those without a prediction (TablePrediction::overflowed).
+  RowList overflowed;
   /// Columns of the table that the model does not use.
   std::vector<std::string> unused_columns;
 };

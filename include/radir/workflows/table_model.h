@@ -24,8 +24,23 @@ struct TablePredictionOptions {
   std::uint64_t seed = 0;      ///< of these draws
 };
 
+/// Rows that stand out, of a table that may be long.
+struct RowList {
+  static constexpr std::size_t kMostNamed = 10;
+
+  std::int64_t count = 0;
+  /// The first of them, kMostNamed at most, counted from 1.
+  std::vector<std::int64_t> first;
+
+  /// Adds rows, counted from 0, of a chunk after so many others.
+  void add(const std::vector<std::int64_t>& rows, std::int64_t rows_before);
+  /// Such as "row 3", "rows 3, 5 and 7" or "rows 1, 2, 3 and 20 more".
+  std::string names() const;
+};
+
 /// Predictions of the rows of a table, one entry per row. A row that was
-/// dropped for a missing value has NaN everywhere and an empty class.
+/// dropped for a missing value, or that overflowed, has NaN everywhere and an
+/// empty class.
 struct TablePrediction {
   // A numeric target, in its own units.
   std::vector<double> mean;
@@ -41,6 +56,10 @@ struct TablePrediction {
   std::vector<std::vector<double>> probabilities;
   std::vector<double> entropy;             ///< nats
   std::vector<double> mutual_information;  ///< its epistemic part
+
+  /// Rows, from 0 and in order, whose inputs or outputs are too large for a
+  /// float.
+  std::vector<std::int64_t> overflowed;
 
   std::int64_t rows() const;
 };
@@ -62,7 +81,8 @@ struct TableModel {
                           ThreadPool* pool = nullptr) const;
 
   /// Scores of the predictions, as TableScores::metrics lists them. The table
-  /// needs the target too. Throws as predict does.
+  /// needs the target too. Throws as predict does, and NumericalError where a
+  /// row has no prediction because it overflowed.
   TableMetrics evaluate(const data::Table& table,
                         const TablePredictionOptions& options = {},
                         ThreadPool* pool = nullptr) const;

@@ -32,12 +32,16 @@ class TablePredictor {
   /// Calls visit(i, distribution) for each row, from any thread; rows are cut
   /// into chunks, so that memory does not grow with their number. For a
   /// numeric target.
-  void regression(
+  ///
+  /// A row with inputs or outputs that are too large for a float has no
+  /// distribution: visit is not called for it, and its place in the table
+  /// (EncodedRows::table_rows) is in the result, in order.
+  std::vector<std::int64_t> regression(
       const data::EncodedRows& rows,
       const std::function<void(std::int64_t,
                                const likelihood::PredictiveMixture&)>& visit);
   /// Likewise for a categorical target.
-  void classification(
+  std::vector<std::int64_t> classification(
       const data::EncodedRows& rows,
       const std::function<void(std::int64_t,
                                const likelihood::ClassPrediction&)>& visit);
@@ -62,19 +66,25 @@ class TableScores {
   explicit TableScores(const data::TableEncoder& encoder);
 
   /// Predicts the rows and adds what they show. The sums run in the order of
-  /// the rows whatever the threads.
-  void add(TablePredictor& predictor, const data::EncodedRows& rows);
+  /// the rows whatever the threads. Returns the places in the table of the rows
+  /// that are left out, in order: those without a prediction
+  /// (TablePredictor::regression) or with a target too large for a float.
+  std::vector<std::int64_t> add(TablePredictor& predictor,
+                                const data::EncodedRows& rows);
 
+  /// Rows that count.
   std::int64_t count() const { return count_; }
 
-  /// Means over all rows so far: those of RegressionScores for a numeric
+  /// Means over all rows that count: those of RegressionScores for a numeric
   /// target, in original units, and those of ClassScores for a categorical one.
   /// Throws ArgumentError without rows.
   std::vector<std::pair<std::string, double>> metrics() const;
 
  private:
-  void add_regression(TablePredictor& predictor, const data::EncodedRows& rows);
-  void add_classes(TablePredictor& predictor, const data::EncodedRows& rows);
+  std::vector<std::int64_t> add_regression(TablePredictor& predictor,
+                                           const data::EncodedRows& rows);
+  std::vector<std::int64_t> add_classes(TablePredictor& predictor,
+                                        const data::EncodedRows& rows);
 
   const data::TableEncoder& encoder_;
   std::int64_t count_ = 0;

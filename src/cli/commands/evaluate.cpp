@@ -1,6 +1,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/command.h"
 #include "radir/data/images.h"
@@ -37,7 +38,8 @@ struct Comparison {
   std::string title = "value";
   Metrics others;
   std::string others_title;
-  std::string others_key;  ///< in JSON
+  std::string others_key;                     ///< in JSON
+  std::optional<std::int64_t> rows_left_out;  ///< of a table
 };
 
 void print(const Comparison& comparison, bool json) {
@@ -45,6 +47,9 @@ void print(const Comparison& comparison, bool json) {
   if (json) {
     Json document = {{"metrics", to_json(comparison.metrics)}};
     if (!others.empty()) document[comparison.others_key] = to_json(others);
+    if (comparison.rows_left_out) {
+      document["rows_left_out"] = *comparison.rows_left_out;
+    }
     std::cout << document.dump(2) << "\n";
     return;
   }
@@ -72,6 +77,11 @@ Comparison evaluate_table(const EvaluateOptions& options,
                                 options.table, prediction, &pool);
   Comparison result;
   result.metrics = scores.metrics;
+  result.rows_left_out = scores.left_out.count;
+  if (scores.left_out.count > 0) {
+    std::cerr << "radir: left out " << scores.left_out.names()
+              << ": values there are too large\n";
+  }
   if (!scores.first_network.empty()) {
     result.title = "mixture";
     result.others = scores.first_network;

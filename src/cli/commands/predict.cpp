@@ -109,9 +109,17 @@ void predict(PredictOptions options, const CommonOptions& common) {
     std::cerr << "radir: ignored columns that the model does not use: "
               << joined(result.unused_columns) << "\n";
   }
+  const workflows::RowList& overflowed = result.overflowed;
+  if (overflowed.count > 0) {
+    std::cerr << "radir: " << overflowed.count << " of " << result.rows
+              << " rows have no prediction (" << overflowed.names()
+              << "): values there are too large\n";
+  }
   if (common.json) {
-    const nlohmann::ordered_json document = {{"file", options.out},
-                                             {"rows", result.rows}};
+    const nlohmann::ordered_json document = {
+        {"file", options.out},
+        {"rows", result.rows},
+        {"rows_without_prediction", overflowed.count}};
     std::cout << document.dump(2) << "\n";
   }
 }

@@ -1,5 +1,6 @@
 #include "radir/likelihood/gaussian.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -13,6 +14,9 @@
 
 namespace radir::likelihood {
 namespace {
+
+/// Keeps the posterior finite where the KL does not count yet.
+constexpr double kLeastKlWeight = 1e-6;
 
 class Gaussian final : public TypedLikelihood<Gaussian> {
  public:
@@ -55,6 +59,36 @@ class Gaussian final : public TypedLikelihood<Gaussian> {
         math::kl_gamma_gradient(q.shape, q.rate, prior_.shape, prior_.rate);
     own_gradient[0] += scale * q.shape * gradient.q1;
     own_gradient[1] += scale * q.rate * gradient.q2;
+  }
+
+  /// With w the KL weight, n the numbers in all targets and s their mean
+  /// expected squared residual, the optimum is
+  ///   shape = prior shape + n / 2w, rate = prior rate + n s / 2w.
+  /// The shape is set to it. The rate takes a part of the way: s is that of the
+  /// batch and of the weights drawn for it, so the rate follows an exponential
+  /// moving average, which is the natural gradient's step on it.
+  bool own_step(const double* own_gradient, const OwnStep& step,
+                double* own) const override {
+    const Precision q = precision_of(own);
+    const double tau = q.shape / q.rate;
+    // The derivative by the log rate is, with d numbers per example,
+    //   d/2 (1 - tau s) + w / examples (prior shape - prior rate tau).
+    const double of_kl =
+        step.kl_weight / step.examples * (prior_.shape - prior_.rate * tau);
+    const double per_example = step.numbers / step.examples;
+    const double found =
+        std::max(0.0, (1 - 2 * (own_gradient[1] - of_kl) / per_example) / tau);
+    // The average so far, from shape and rate of whatever KL weight.
+    const bool is_posterior = q.shape > prior_.shape && q.rate > prior_.rate;
+    const double average =
+        is_posterior ? (q.rate - prior_.rate) / (q.shape - prior_.shape)
+                     : 1 / tau;
+    const double counted =
+        step.numbers / (2 * std::max(step.kl_weight, kLeastKlWeight));
+    own[0] = std::log(prior_.shape + counted);
+    own[1] = std::log(prior_.rate +
+                      counted * (average + step.rate * (found - average)));
+    return true;
   }
 
   template <typename T>

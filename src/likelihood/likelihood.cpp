@@ -53,6 +53,9 @@ std::unique_ptr<const Likelihood> make_likelihood(const Options& options) {
 void Likelihood::initialize(std::int64_t, double*) const {}
 double Likelihood::kl(const double*) const { return 0; }
 void Likelihood::kl_backward(const double*, double, double*) const {}
+bool Likelihood::own_step(const double*, const OwnStep&, double*) const {
+  return false;
+}
 
 void Likelihood::add_components(const Draws<float>&, const double*,
                                 std::vector<MixtureComponent>&) const {

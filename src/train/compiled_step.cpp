@@ -14,6 +14,13 @@
 #include "train/posterior_set.h"
 
 namespace radir::train {
+namespace {
+
+/// Of a likelihood's own parameters, times the learning rate: they follow the
+/// weights, so they are to be faster.
+constexpr double kOwnStepRate = 5;
+
+}  // namespace
 
 template <typename T>
 class CompiledStep<T>::Impl {
@@ -43,8 +50,7 @@ class CompiledStep<T>::Impl {
     gather_targets(batch);
 
     const T* parameters = state.parameters.data();
-    std::copy_n(parameters + model_.likelihood_offset(), own_.size(),
-                own_.begin());
+    read_own(parameters);
     const auto examples = static_cast<double>(settings.data_count);
     const auto batch_size = static_cast<double>(
         settings.shared_batch > 0 ? settings.shared_batch : batch.count);
@@ -106,7 +112,9 @@ class CompiledStep<T>::Impl {
         {gradient_.size(), state.parameters.data(), gradient_.data(),
          rate_multiplier(settings.scale_rate)},
         gradient_scale);
+    read_own(state.parameters.data());
     for_each_block([&](Block& block) { pass(block.begin, block.count); });
+    take_own_step(settings, gradient_scale, state.parameters.data());
     posteriors_.after_step(settings.optimizer.learning_rate *
                                settings.kl_weight /
                                static_cast<double>(settings.data_count),
@@ -260,6 +268,32 @@ class CompiledStep<T>::Impl {
     write(own_gradient_.data());
     T* gradient = gradient_.data() + model_.likelihood_offset();
     for (double value : own_gradient_) *gradient++ += T(value);
+  }
+
+  void read_own(const T* parameters) {
+    std::copy_n(parameters + model_.likelihood_offset(), own_.size(),
+                own_.begin());
+  }
+
+  /// Replaces what the optimiser made of the likelihood's own parameters, where
+  /// the likelihood has a step for them. Their values before are in own_. The
+  /// limit of the gradient's norm shortens this step too: without it, few draws
+  /// of heavy-tailed weights would decide the noise.
+  void take_own_step(const StepSettings& settings, double gradient_scale,
+                     T* parameters) {
+    const std::int64_t offset = model_.likelihood_offset();
+    std::copy_n(gradient_.begin() + offset, own_.size(), own_gradient_.begin());
+    likelihood::OwnStep step;
+    step.examples = static_cast<double>(settings.data_count);
+    step.numbers =
+        static_cast<double>(settings.data_count * model_.target_size());
+    step.kl_weight = settings.kl_weight;
+    step.rate = gradient_scale *
+                std::min(1.0, kOwnStepRate * settings.optimizer.learning_rate);
+    if (model_.likelihood().own_step(own_gradient_.data(), step, own_.data())) {
+      std::transform(own_.begin(), own_.end(), parameters + offset,
+                     [](double value) { return T(value); });
+    }
   }
 
   /// Null where all are 1.

@@ -218,6 +218,59 @@ TEST(Likelihood, OutputsMustFit) {
       "must be > 0, but are 0 and 1");
 }
 
+// From any start, a full step leads to the optimum of q(tau) for the outputs.
+TEST_P(LikelihoodContract, AFullStepOfTheOwnParametersEndsWhereTheirSlopeIs0) {
+  for (double kl_weight : {1.0, 0.3}) {
+    Example example(*likelihood_);
+    OwnStep step;
+    step.examples = 40;
+    step.numbers = 40.0 * static_cast<double>(
+                              likelihood_->target_size(example.num_outputs));
+    step.kl_weight = kl_weight;
+    step.rate = 1;
+    const auto gradient = [&] {
+      std::vector<double> outputs(example.outputs.size());
+      std::vector<double> own(example.own.size());
+      likelihood_->loss(example.data(outputs.data(), 1.0 / Example::kBatch),
+                        example.targets(), example.own.data(), own.data());
+      likelihood_->kl_backward(example.own.data(), kl_weight / step.examples,
+                               own.data());
+      return own;
+    };
+    const std::vector<double> before = example.own;
+    if (!likelihood_->own_step(gradient().data(), step, example.own.data())) {
+      EXPECT_EQ(example.own, before);
+      continue;
+    }
+    for (double slope : gradient()) EXPECT_NEAR(slope, 0, 1e-12);
+    // Half a step covers half of the way of the rate.
+    const double end = std::exp(example.own[1]);
+    example.own[1] = std::log(1.1 * end);
+    step.rate = 0.5;
+    likelihood_->own_step(gradient().data(), step, example.own.data());
+    EXPECT_NEAR(std::exp(example.own[1]), 1.05 * end, 1e-9 * end);
+  }
+}
+
+TEST(Likelihood, TheStepOfThePrecisionIsDefinedFromAnyStart) {
+  const auto likelihood = make_likelihood({Kind::Gaussian, 2, 5});
+  OwnStep step;
+  step.examples = step.numbers = 20;
+  step.rate = 0.01;
+  for (double shape : {1e-3, 2.0, 1e6}) {
+    for (double rate : {1e-6, 5.0, 1e6}) {
+      for (double kl_weight : {0.0, 1.0}) {
+        step.kl_weight = kl_weight;
+        double own[] = {std::log(shape), std::log(rate)};
+        const double gradient[] = {0, 0.3};
+        EXPECT_TRUE(likelihood->own_step(gradient, step, own));
+        EXPECT_TRUE(std::isfinite(own[0]) && std::isfinite(own[1]))
+            << shape << " " << rate << " " << kl_weight;
+      }
+    }
+  }
+}
+
 TEST(Likelihood, PredictedNoiseIsBounded) {
   const auto likelihood = make_likelihood({Kind::PredictedNoise});
   const float target = 3;

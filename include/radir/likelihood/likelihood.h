@@ -28,6 +28,15 @@ struct Draws {
   std::int64_t stride = 0;  ///< numbers from one draw to the next
 };
 
+/// What Likelihood::own_step knows of a training step.
+struct OwnStep {
+  double examples = 0;  ///< of the training set
+  double numbers = 0;   ///< in all of its targets
+  double kl_weight = 1;
+  /// Share of the way to the optimum for this batch, from 0 to 1.
+  double rate = 0;
+};
+
 /// The distribution of targets given the outputs of a network. It may have
 /// parameters of its own that are trained with the weights: wherever `own`
 /// stands, it is an array of them in the order of parameter_names().
@@ -53,6 +62,13 @@ class Likelihood {
   /// Adds the derivative of scale * kl.
   virtual void kl_backward(const double* own, double scale,
                            double* own_gradient) const;
+
+  /// A step of the own parameters in place of the optimiser's, where their
+  /// optimum for given outputs is known. `own_gradient` is the derivative of
+  /// the loss per example, nll + kl_weight * kl / examples, that kl_backward
+  /// and loss give. Returns false where there is no such step.
+  virtual bool own_step(const double* own_gradient, const OwnStep& step,
+                        double* own) const;
 
   /// Sum over a batch of the expected negative log-likelihood, in nats; writes
   /// the derivatives of data.scale times it by the outputs and, added to what

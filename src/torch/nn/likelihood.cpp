@@ -138,8 +138,10 @@ void GaussianLikelihoodImpl::reset() {
   const double shape =
       options_.prior_shape() + static_cast<double>(options_.observations()) / 2;
   const double rate = shape * options_.prior_rate() / options_.prior_shape();
+  // Where its optimum is known, it has no gradient.
   log_shape_ =
-      register_parameter("log_shape", torch::full({}, std::log(shape)));
+      register_parameter("log_shape", torch::full({}, std::log(shape)),
+                         /*requires_grad=*/options_.observations() == 0);
   log_rate_ = register_parameter("log_rate", torch::full({}, std::log(rate)));
 }
 

@@ -49,9 +49,10 @@ struct GaussianLikelihoodOptions {
   /// (2019), for standardised targets. Small values leave the noise free.
   TORCH_ARG(double, prior_shape) = 6;
   TORCH_ARG(double, prior_rate) = 6;
-  /// Numbers in all training targets: the shape starts at its optimum,
-  /// prior_shape + observations / 2, and the rate where the mean precision is
-  /// that of the prior.
+  /// Numbers in all training targets: the shape is at its optimum,
+  /// prior_shape + observations / 2, and stays there (it needs no gradient);
+  /// the rate starts where the mean precision is that of the prior. 0: not
+  /// known, so that both are learnt.
   TORCH_ARG(std::int64_t, observations) = 0;
 };
 

@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "radir/kernels/random.h"
+#include "radir/likelihood/gaussian.h"
+#include "radir/likelihood/options.h"
+#include "radir/network/spec.h"
+#include "radir/train/evaluation.h"
+#include "radir/train/model.h"
+#include "radir/train/predictor.h"
+#include "radir/train/schedule.h"
+#include "radir/train/trainer.h"
+
+// Where the posterior of the precision of a Gaussian likelihood ends.
+
+namespace radir::train {
+namespace {
+
+constexpr std::int64_t kRows = 150;
+constexpr std::int64_t kInputs = 3;
+
+/// A curve with two outputs and noise of 0.2.
+struct Curve {
+  Curve() {
+    kernels::fill_normal({3, 0, 0}, 0, kRows * kInputs, inputs.data());
+    kernels::fill_normal({3, 1, 0}, 0, 2 * kRows, targets.data());
+    for (std::size_t i = 0; i < kRows; ++i) {
+      const float* x = inputs.data() + i * kInputs;
+      targets[2 * i] = 0.2f * targets[2 * i] + std::sin(2 * x[0]);
+      targets[2 * i + 1] = 0.2f * targets[2 * i + 1] + x[1] * x[2];
+    }
+  }
+
+  DataView<float> view() const {
+    DataView<float> result;
+    result.inputs = inputs.data();
+    result.targets = targets.data();
+    result.count = kRows;
+    return result;
+  }
+
+  std::vector<float> inputs = std::vector<float>(kRows * kInputs);
+  std::vector<float> targets = std::vector<float>(2 * kRows);
+};
+
+/// E sum (y - f)^2 over all rows and draws of the weights.
+double expected_squares(const Model& model,
+                        const std::vector<float>& parameters,
+                        const Curve& curve) {
+  constexpr std::int64_t kSamples = 2000;
+  Predictor<float> predictor(model, parameters, kSamples, 5);
+  std::vector<float> outputs(static_cast<std::size_t>(kSamples * kRows * 2));
+  predictor.run(curve.inputs.data(), kRows, outputs.data());
+  double sum = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const double residual = static_cast<double>(
+        outputs[i] - curve.targets[i % curve.targets.size()]);
+    sum += residual * residual / kSamples;
+  }
+  return sum;
+}
+
+TEST(Precision, EndsAtItsClosedForm) {
+  const Curve curve;
+  for (double kl_weight : {1.0, 0.3}) {
+    for (std::int64_t batch : {32, 150}) {
+      SCOPED_TRACE(kl_weight);
+      SCOPED_TRACE(batch);
+      ModelSpec spec;
+      spec.network = network::multilayer_perceptron(kInputs, {20}, 2);
+      spec.likelihood.prior_shape = 2;
+      spec.likelihood.prior_rate = 0.5;
+      const Model model(spec);
+      TrainerOptions options;
+      options.batch_size = batch;
+      options.epochs = 4000 / ((kRows + batch - 1) / batch);
+      options.optimizer.learning_rate = 0.01;
+      options.learning_rate.kind = LearningRateSchedule::Kind::Cosine;
+      options.learning_rate.final_factor = 0.01;
+      options.kl = KlSchedule::warmup(0.3, 0.1, kl_weight);
+      const auto result = fit<float>(model, curve.view(), options);
+
+      const auto q = likelihood::precision_of(
+          likelihood_parameters(model, result.parameters).data());
+      const double shape = 2 + 2.0 * kRows / (2 * kl_weight);
+      EXPECT_NEAR(q.shape, shape, 1e-5 * shape);
+      const double rate =
+          0.5 +
+          expected_squares(model, result.parameters, curve) / (2 * kl_weight);
+      RecordProperty("rate", std::to_string(q.rate / rate));
+      EXPECT_NEAR(q.rate, rate, 0.03 * rate);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace radir::train

@@ -39,9 +39,19 @@ class CompressCommand : public ::testing::Test {
 
   ProgramResult compress(const std::string& more,
                          const std::string& before = "true") {
+    return run("--epochs 6 --fine-tune 1 " + more, before);
+  }
+  /// Long enough to learn the digits.
+  ProgramResult compress_well(const std::string& more) {
+    return run(
+        "--epochs 40 --prune-every 20 --fine-tune 5 --pressure 10 "
+        "--learning-rate 0.003 --batch 20 " +
+            more,
+        "true");
+  }
+  ProgramResult run(const std::string& options, const std::string& before) {
     return run_program("compress --data '" + data_ + "' --model '" + network_ +
-                           "' --out '" + run_ + "' --epochs 6 --fine-tune 1 " +
-                           more,
+                           "' --out '" + run_ + "' " + options,
                        "", before);
   }
 
@@ -61,13 +71,16 @@ class CompressCommand : public ::testing::Test {
 };
 
 TEST_F(CompressCommand, LeavesARunThatOtherCommandsTake) {
-  const ProgramResult result = compress("--json");
+  const ProgramResult result = compress_well("--json");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const Json json = Json::parse(result.out);
-  for (const char* name : {"unpruned", "pruned", "fine_tuned"}) {
+  // Seeds 0 to 9 give errors up to 0.44, 0.30 and 0.22; chance is 0.9.
+  const std::pair<const char*, double> most_errors[] = {
+      {"unpruned", 0.6}, {"pruned", 0.45}, {"fine_tuned", 0.35}};
+  for (const auto& [name, most] : most_errors) {
     EXPECT_GT(json[name]["flops"], 0) << name;
     EXPECT_GT(json[name]["parameters"], 0) << name;
-    EXPECT_LE(json[name]["test_error"], 1) << name;
+    EXPECT_LT(json[name]["test_error"], most) << name;
     EXPECT_TRUE(json[name]["architecture"].is_string()) << name;
   }
   EXPECT_TRUE(json["mean_tuned"].is_null());
@@ -91,8 +104,11 @@ TEST_F(CompressCommand, LeavesARunThatOtherCommandsTake) {
   ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
   const Json scores = Json::parse(evaluated.out);
   EXPECT_EQ(scores["mean_weights"]["error"], json["fine_tuned"]["test_error"]);
+  // Up to 0.22, 0.65 and 0.15 for these seeds.
+  EXPECT_LT(scores["metrics"]["error"], 0.35);
   EXPECT_GT(scores["metrics"]["nll"], 0);
-  EXPECT_LT(scores["metrics"]["ece"], 1);
+  EXPECT_LT(scores["metrics"]["nll"], 1);
+  EXPECT_LT(scores["metrics"]["ece"], 0.25);
 
   const std::string page = folder_ / "page.html";
   const ProgramResult reported =

@@ -63,10 +63,11 @@ TEST(Compress, RemovesUnitsAndKeepsWhatItLearnt) {
   for (const Removal& removal : result().removals) {
     EXPECT_LE(removal.train_error, removal.train_error_before + 0.001);
   }
-  // Nine in ten would be wrong by chance.
-  EXPECT_LT(result().unpruned.test_error, 0.2);
-  EXPECT_LT(result().fine_tuned->test_error, 0.2);
-  EXPECT_LT(result().mean_tuned->test_error, 0.2);
+  // Seeds 0 to 5 give up to 0.076, 0.034, 0.010 and 0.012; chance is 0.9.
+  EXPECT_LT(result().unpruned.test_error, 0.15);
+  EXPECT_LT(result().pruned.test_error, 0.1);
+  EXPECT_LT(result().fine_tuned->test_error, 0.04);
+  EXPECT_LT(result().mean_tuned->test_error, 0.04);
   EXPECT_LT(result().masked_difference, 1e-5);
 }
 

@@ -133,16 +133,18 @@ TEST(TableFit, TheMixtureOfRestartsIsBetterThanItsMembersOnAverage) {
 }
 
 TEST(TableFit, PredictsClasses) {
-  data::Table table = data::make_robot_arm_table(400, 1);
+  const data::Table table = data::make_robot_arm_table(2000, 1);
+  const data::Table test = data::make_robot_arm_table(500, 2);
   const data::TableEncoder encoder = data::TableEncoder::fit(table, "tool");
   const data::EncodedRows rows = encoder.encode(table, true);
   const TableModel model = fit_networks(encoder, rows, short_training());
-  auto found = scores(model, rows);
-  EXPECT_LT(found["error"], 0.6);  // guessing: 0.67
-  EXPECT_LT(found["nll"], std::log(3.0));
+  auto found = scores(model, encoder.encode(test, true));
+  // Seeds 0 to 7 give up to 0.42, 0.87 and 0.13; chance is 0.67 and 1.10.
+  EXPECT_LT(found["error"], 0.48);
+  EXPECT_LT(found["nll"], 0.95);
+  EXPECT_LT(found["ece"], 0.2);
   EXPECT_DOUBLE_EQ(found["nll"], -found["log_likelihood"]);
   EXPECT_GT(found["brier"], 0);
-  EXPECT_LT(found["ece"], 0.3);
   TablePredictor predictor(model, 5, 1);
   expect_error<ArgumentError>([&] { predictor.regression(rows, nullptr); },
                               "predicts classes");

@@ -44,8 +44,8 @@ class PredictiveMixture {
   double cdf(double value) const;
   /// The value with cdf(value) = probability, to 1e-9 of the standard
   /// deviation. It is finite and does not fall as the probability rises,
-  /// whatever the components, and takes at most 100 evaluations of cdf. Throws
-  /// DomainError unless 0 < probability < 1.
+  /// whatever the components, and takes fewer than 150 evaluations of cdf.
+  /// Throws DomainError unless 0 < probability < 1.
   double quantile(double probability) const;
   /// Continuous ranked probability score, E|X - value| - E|X - X'|/2, lower is
   /// better; t components count as normal distributions of the same variance.

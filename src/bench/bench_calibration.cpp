@@ -11,6 +11,7 @@
 #include "radir/likelihood/options.h"
 #include "radir/likelihood/predictive_mixture.h"
 #include "radir/posterior/grouping.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/train/model.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_model.h"
@@ -173,14 +174,28 @@ const std::vector<CalibrationMethod>& calibration_methods() {
        "group",
        [](TableSettings settings) {
          settings.grouping = posterior::Grouping::Column;
-         settings.family_options =
-             "direction_prior=uniform,concentration_per_group=true";
+         settings.direction_prior = posterior::DirectionPrior::Uniform;
+         settings.concentration_per_group = true;
          return settings;
        }},
       {"mean-field", "independent normal weights, learnt prior scale",
        [](TableSettings settings) {
          settings.family = "gaussian";
          settings.family_options = "learn_prior=true";
+         return settings;
+       }},
+      {"hmc", "exact sampling, column groups of uniform direction",
+       [](TableSettings settings) {
+         settings.method = "hmc";
+         settings.grouping = posterior::Grouping::Column;
+         settings.direction_prior = posterior::DirectionPrior::Uniform;
+         settings.output_layer = workflows::OutputLayer::Gaussian;
+         return settings;
+       }},
+      {"hmc-gaussian", "exact sampling, normal weights, learnt prior scale",
+       [](TableSettings settings) {
+         settings.method = "hmc";
+         settings.family = "gaussian";
          return settings;
        }},
   };

@@ -17,6 +17,8 @@
 #include "radir/posterior/radial_directional.h"
 #include "radir/posterior/weight_posterior.h"
 #include "radir/train/evaluation.h"
+#include "radir/train/hmc_options.h"
+#include "radir/train/posterior_density.h"
 #include "radir/train/predictor.h"
 #include "radir/train/schedule.h"
 
@@ -112,6 +114,17 @@ std::vector<float> draw_tensor(const posterior::Options& options,
   return {weight.begin(), weight.end()};
 }
 
+/// From outputs[draw][probe].
+std::vector<std::vector<double>> by_probe(const std::vector<float>& outputs,
+                                          std::int64_t probes) {
+  std::vector<std::vector<double>> result(static_cast<std::size_t>(probes));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    result[i % static_cast<std::size_t>(probes)].push_back(
+        static_cast<double>(outputs[i]));
+  }
+  return result;
+}
+
 /// Values of the network at the probes, in the order of the quantities.
 std::vector<std::vector<double>> draw_values(
     const SbcProblem& problem, const train::Model& model,
@@ -120,12 +133,7 @@ std::vector<std::vector<double>> draw_values(
   train::Predictor<float> predictor(model, parameters, problem.draws, seed);
   std::vector<float> outputs(static_cast<std::size_t>(problem.draws * probes));
   predictor.run(problem.probes.data(), probes, outputs.data());
-  std::vector<std::vector<double>> result(static_cast<std::size_t>(probes));
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    result[i % static_cast<std::size_t>(probes)].push_back(
-        static_cast<double>(outputs[i]));
-  }
-  return result;
+  return by_probe(outputs, probes);
 }
 
 std::vector<double> draw_noise(const likelihood::Precision& precision,
@@ -137,6 +145,17 @@ std::vector<double> draw_noise(const likelihood::Precision& precision,
                     std::sqrt(random.gamma(precision.shape) / precision.rate));
   }
   return noise;
+}
+
+/// The draws of one chain, each a set of parameters of a model of
+/// train::spec_of_draws().
+std::vector<std::vector<float>> separate(const std::vector<float>& draws,
+                                         std::int64_t size) {
+  std::vector<std::vector<float>> result;
+  for (auto at = draws.begin(); at != draws.end(); at += size) {
+    result.emplace_back(at, at + size);
+  }
+  return result;
 }
 
 /// 2 inputs, 5 hidden units; noise around 1, as that of the article.
@@ -200,6 +219,40 @@ SbcFit variational_fit(const train::TrainerOptions& options) {
         train::likelihood_parameters(model, parameters);
     draws.push_back(
         draw_noise(likelihood::precision_of(own.data()), problem.draws, seed));
+    return draws;
+  };
+}
+
+SbcFit sampled_fit(const train::HmcOptions& options) {
+  return [options](const SbcProblem& problem, const SbcData& data,
+                   std::uint64_t seed) {
+    train::TrainerOptions trainer;
+    trainer.method = "hmc";
+    trainer.hmc = options;
+    trainer.hmc.kept = problem.draws;
+    trainer.hmc.draws = options.draws * problem.draws;
+    trainer.epochs = trainer.hmc.iterations();
+    trainer.seed = seed;
+    const train::Model model(problem.spec);
+    const train::Model drawn(train::spec_of_draws(problem.spec));
+    const auto networks =
+        separate(train::fit<float>(model, data.view(), trainer).parameters,
+                 drawn.parameter_count());
+    const std::int64_t probes = problem.probe_count();
+    train::Predictor<float> predictor(drawn, networks, 1, seed);
+    std::vector<float> outputs(
+        static_cast<std::size_t>(problem.draws * probes));
+    predictor.run(problem.probes.data(), probes, outputs.data());
+    auto draws = by_probe(outputs, probes);
+    std::vector<double> noise;
+    for (std::size_t d = 0; d < networks.size(); ++d) {
+      const std::vector<double> own =
+          train::likelihood_parameters(drawn, networks[d]);
+      noise.push_back(
+          draw_noise(likelihood::precision_of(own.data()), 1, seed + d + 1)
+              .front());
+    }
+    draws.push_back(std::move(noise));
     return draws;
   };
 }
@@ -273,10 +326,18 @@ std::vector<SbcMethod> sbc_methods(const BenchSbcOptions& options) {
   radial.degrees_of_freedom = 10;
   radial.global_scale.reset();
   const SbcFit fit = variational_fit(trainer_of(options));
+  train::HmcOptions chain;
+  chain.draws = 5;  // iterations for each draw
+  chain.leapfrog_steps = 20;
+  const SbcFit sampled = sampled_fit(chain);
   return {{"gaussian", "independent normal weights",
            small_problem(GaussianOptions{}, options.rows), fit},
           {"rdp", "rows of uniform direction and half-t length",
-           small_problem(radial, options.rows), fit}};
+           small_problem(radial, options.rows), fit},
+          {"hmc-gaussian", "exact sampling, independent normal weights",
+           small_problem(GaussianOptions{}, options.rows), sampled},
+          {"hmc", "exact sampling, rows of uniform direction and half-t length",
+           small_problem(radial, options.rows), sampled}};
 }
 
 std::vector<BenchSbcResult> bench_sbc(const BenchSbcOptions& options,

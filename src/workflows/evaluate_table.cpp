@@ -3,6 +3,7 @@
 #include "radir/core/error.h"
 #include "radir/data/table.h"
 #include "radir/data/table_source.h"
+#include "radir/train/model.h"
 #include "radir/workflows/table_predictor.h"
 
 namespace radir::workflows {
@@ -34,7 +35,8 @@ EvaluateTableResult evaluate_table(const TableModel& model,
                                    ThreadPool* pool) {
   EvaluateTableResult result;
   result.metrics = scores(model, source, options, pool, result.left_out);
-  if (model.networks.size() > 1) {
+  // A single draw of a chain says little, other than one network of several.
+  if (model.networks.size() > 1 && train::Model(model.spec).has_noise()) {
     TableModel first = model;
     first.networks.resize(1);
     RowList of_first;

@@ -8,6 +8,7 @@
 #include "radir/likelihood/options.h"
 #include "radir/network/spec.h"
 #include "radir/train/compiled_step.h"
+#include "radir/train/hmc.h"
 #include "radir/train/model.h"
 #include "radir/train/posterior_density.h"
 #include "radir/train/schedule.h"
@@ -32,8 +33,8 @@ std::string configuration(const TableSettings& settings,
   return json.dump();
 }
 
-/// The parameters of one restart, kept in the run if there is one.
-std::vector<float> fit_network(
+/// The result of one restart, kept in the run if there is one.
+train::TrainingResult<float> fit_network(
     const train::Model& model, const data::EncodedRows& rows,
     const TableSettings& settings, std::int64_t restart,
     const std::function<bool(const train::EpochReport&)>& on_epoch,
@@ -42,20 +43,15 @@ std::vector<float> fit_network(
   options.seed = restart_seed(settings.seed, restart);
   if (run == nullptr) {
     return train::fit<float>(
-               model, rows.view(), options,
-               [&](const train::EpochReport& report,
-                   const train::TrainingState<float>&) {
-                 return on_epoch(report);
-               },
-               pool)
-        .parameters;
+        model, rows.view(), options,
+        [&](const train::EpochReport& report,
+            const train::TrainingState<float>&) { return on_epoch(report); },
+        pool);
   }
   const ResumableRun part =
       settings.fits() == 1 ? *run : run->part(std::to_string(restart + 1));
-  return part
-      .fit(configuration(settings, rows, restart), model, rows.view(), options,
-           on_epoch, pool)
-      .parameters;
+  return part.fit(configuration(settings, rows, restart), model, rows.view(),
+                  options, on_epoch, pool);
 }
 
 /// The draws of all chains, one chain after another.
@@ -123,10 +119,13 @@ TableModel fit_networks(const data::TableEncoder& encoder,
                         const data::EncodedRows& rows,
                         const TableSettings& settings,
                         const TableFitCallback& callback, ThreadPool* pool,
-                        const ResumableRun* run) {
+                        const ResumableRun* run,
+                        std::vector<train::ChainStatistics>* chains) {
   const train::Model model(model_spec(settings, encoder));
   std::vector<std::vector<float>> fits(
       static_cast<std::size_t>(settings.fits()));
+  std::vector<train::ChainStatistics> statistics(
+      settings.samples() ? fits.size() : 0);
   const bool share = pool != nullptr && fits.size() > 1;
   ThreadPool* inner =
       !share && model.parameter_count() > kLargeNetwork ? pool : nullptr;
@@ -138,8 +137,13 @@ TableModel fit_networks(const data::TableEncoder& encoder,
       const std::lock_guard<std::mutex> lock(one_at_a_time);
       return callback(restart, epoch);
     };
-    fits[static_cast<std::size_t>(restart)] =
+    const auto at = static_cast<std::size_t>(restart);
+    train::TrainingResult<float> fitted =
         fit_network(model, rows, settings, restart, report, inner, run);
+    fits[at] = std::move(fitted.parameters);
+    if (settings.samples()) {
+      statistics[at] = train::chain_statistics(fitted.state, settings.hmc);
+    }
   };
   run_tasks(share ? pool : nullptr, settings.fits(), fit_one);
 
@@ -152,6 +156,7 @@ TableModel fit_networks(const data::TableEncoder& encoder,
     result.networks = separate_draws(
         result.networks, train::Model(result.spec).parameter_count());
   }
+  if (chains != nullptr) *chains = std::move(statistics);
   return result;
 }
 

@@ -128,7 +128,7 @@ class TablePredictor::Impl {
     };
     const float* inputs = rows.inputs.data() + row * model_.input_size();
     if (!all_finite(inputs, model_.input_size())) return false;
-    for (std::size_t k = 0; k < networks_.size(); ++k) {
+    for (std::size_t k = 0; k < own_.size(); ++k) {
       for (std::int64_t s = 0; s < samples_; ++s) {
         if (!all_finite(output(k, s, in_chunk, chunk), model_.output_size())) {
           return false;

@@ -169,8 +169,13 @@ void describe(SettingsVisitor& visit, TableSettings& settings) {
 void check(const TableSettings& settings) {
   check_settings("settings", settings);
   train::find_method(settings.method);
-  weight_options(settings, false);
-  weight_options(settings, true);
+  for (const bool last_layer : {false, true}) {
+    const posterior::Options options = weight_options(settings, last_layer);
+    // Whether there is a prior to sample does not depend on the shape.
+    if (settings.samples()) {
+      posterior::make_weight_prior<float>({1, 2, 2, 1}, options);
+    }
+  }
 }
 
 posterior::Options weight_options(const TableSettings& settings,
@@ -186,7 +191,12 @@ posterior::Options weight_options(const TableSettings& settings,
   if (auto* radial = options.get_if<posterior::RadialDirectionalOptions>()) {
     radial->grouping = settings.grouping;
     radial->direction_gap = settings.direction_gap;
-    radial->direction_prior = settings.direction_prior;
+    using posterior::DirectionPrior;
+    radial->direction_prior =
+        settings.samples() &&
+                settings.direction_prior == DirectionPrior::LocationAgnostic
+            ? DirectionPrior::Uniform
+            : settings.direction_prior;
     radial->concentration_per_group = settings.concentration_per_group;
   }
   if (auto* gaussian = options.get_if<posterior::GaussianOptions>()) {

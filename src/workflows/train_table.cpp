@@ -13,6 +13,7 @@
 #include "radir/io/model_file.h"
 #include "radir/io/run_folder.h"
 #include "radir/likelihood/options.h"
+#include "radir/train/hmc.h"
 #include "radir/train/model.h"
 #include "radir/workflows/doctor.h"
 #include "radir/workflows/metrics_lines.h"
@@ -162,6 +163,21 @@ Json run_config(Json settings, const TrainTableOptions& options,
   return settings;
 }
 
+/// None where nothing was sampled.
+std::optional<ChainReport> chains_of(const Json& metrics,
+                                     const std::string& where) {
+  if (!metrics.contains("chains")) return std::nullopt;
+  files::JsonObject json = files::JsonObject(metrics, where).object("chains");
+  ChainReport report;
+  report.chains = json.integer("chains");
+  report.r_hat_mean = json.number("r_hat_mean");
+  report.r_hat_95 = json.number("r_hat_95");
+  report.effective_draws = json.number("effective_draws");
+  report.acceptance = json.number("acceptance");
+  report.divergences = json.integer("divergences");
+  return report;
+}
+
 TrainTableResult result_of(const std::string& run, const Json& config,
                            const Json& metrics) {
   TrainTableResult result;
@@ -180,6 +196,7 @@ TrainTableResult result_of(const std::string& run, const Json& config,
   result.likelihood = settings.text("likelihood");
   result.nll = networks.front().number("nll");
   result.kl = networks.front().number("kl");
+  result.chains = chains_of(metrics, reached.where());
   return result;
 }
 
@@ -204,6 +221,7 @@ class TableTraining::Impl {
     std::vector<TableTrial> trials;
     TableSettings settings = options_.settings;
     std::optional<History> history;
+    std::vector<train::ChainStatistics> chains;
     TableModel model;
     train_in(folder_, kCommand, hooks.checkpoints, [&](const ResumableRun& r) {
       if (options_.tune) {
@@ -212,9 +230,14 @@ class TableTraining::Impl {
       }
       problem_.table.reset();  // only its encoded form is needed from here on
       history.emplace(epochs_of(settings, problem_.rows.count));
-      model = fit(settings, hooks, pool, r, *history);
+      model = fit(settings, hooks, pool, r, *history, chains);
     });
-    return finish(settings, trials, model, *history);
+    Json metrics = {{"networks", history->final_losses()}};
+    if (!chains.empty()) {
+      metrics["chains"] =
+          to_json(chain_report(model, problem_.rows, chains, pool));
+    }
+    return finish(settings, trials, model, *history, metrics);
   }
 
  private:
@@ -239,10 +262,11 @@ class TableTraining::Impl {
   }
 
   TableModel fit(const TableSettings& settings, const TrainTableHooks& hooks,
-                 ThreadPool* pool, const ResumableRun& run, History& history) {
+                 ThreadPool* pool, const ResumableRun& run, History& history,
+                 std::vector<train::ChainStatistics>& chains) {
     TrainTableProgress progress;
     progress.epochs = epochs_of(settings, problem_.rows.count);
-    progress.total = progress.epochs * settings.restarts;
+    progress.total = progress.epochs * settings.fits();
     return fit_networks(
         problem_.encoder, problem_.rows, settings,
         [&](std::int64_t restart, const train::EpochReport& report) {
@@ -253,17 +277,17 @@ class TableTraining::Impl {
           if (hooks.on_progress) hooks.on_progress(progress);
           return true;
         },
-        pool, &run);
+        pool, &run, &chains);
   }
 
   TrainTableResult finish(const TableSettings& settings,
                           const std::vector<TableTrial>& trials,
-                          const TableModel& model, const History& history) {
+                          const TableModel& model, const History& history,
+                          const Json& metrics) {
     Json config = resolved(options_, settings, problem_);
     if (options_.tune) {
       config["trials"] = trials_json(trials, problem_.rows.count);
     }
-    const Json metrics = {{"networks", history.final_losses()}};
     io::SavedModel saved = saved_model(model);
     saved.seed = options_.settings.seed;
     saved.training = config.dump();

@@ -125,7 +125,7 @@ TEST(SbcNetwork, RunsEveryMethodAndDependsOnTheSeedAlone) {
   options.bins = 2;
   options.steps = 20;
   const auto results = bench_sbc(options);
-  ASSERT_EQ(results.size(), 2u);
+  ASSERT_EQ(results.size(), 4u);
   ASSERT_EQ(results[0].quantities.size(), 4u);
   EXPECT_EQ(results[0].quantities[1].name, "f(0.5, -0.5)");
   ThreadPool pool(2);

@@ -10,6 +10,7 @@
 #include "radir/core/thread_pool.h"
 #include "radir/kernels/philox.h"
 #include "radir/network/plain_network.h"
+#include "radir/train/hmc_options.h"
 #include "radir/train/model.h"
 #include "radir/train/trainer.h"
 
@@ -48,6 +49,10 @@ using SbcFit = std::function<std::vector<std::vector<double>>(
 /// A fit by train::fit with these options (their seed is not read); draws from
 /// the variational posterior.
 SbcFit variational_fit(const train::TrainerOptions& options);
+
+/// Samples the exact posterior by one chain (train/hmc.h). HmcOptions::draws
+/// are the iterations between two draws.
+SbcFit sampled_fit(const train::HmcOptions& options);
 
 /// A draw of all weights and biases from the prior. Throws UnsupportedError for
 /// a family other than the Gaussian or the radial-directional one, and for a

@@ -23,7 +23,7 @@ struct MethodSetup {
   std::int64_t batch_size = 0;  ///< wanted by the user
   Optimizer optimizer;
   Execution execution;
-  HmcOptions hmc;
+  HmcOptions hmc = {};
 };
 
 /// An algorithm that fits the parameters of a model, step by step. T is float

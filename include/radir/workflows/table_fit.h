@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "radir/core/thread_pool.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
+#include "radir/train/hmc.h"
 #include "radir/train/model.h"
 #include "radir/train/trainer.h"
 #include "radir/workflows/resumable_run.h"
@@ -28,17 +30,20 @@ std::uint64_t restart_seed(std::uint64_t seed, std::int64_t restart);
 using TableFitCallback =
     std::function<bool(std::int64_t restart, const train::EpochReport&)>;
 
-/// Fits `settings.restarts` networks, several at a time where there is a pool.
-/// The callback comes from any thread, one call at a time. The result depends
-/// on the seed alone, not on the number of threads. With a run, the networks
-/// are parts of it, "1", "2", ..., or a single one the run itself, and the
-/// exceptions are those of ResumableRun::fit too.
+/// Fits `settings.fits()` networks or chains, several at a time where there is
+/// a pool. The callback comes from any thread, one call at a time. The result
+/// depends on the seed alone, not on the number of threads. With a run, the
+/// networks are parts of it, "1", "2", ..., or a single one the run itself, and
+/// the exceptions are those of ResumableRun::fit too. Of a method that samples,
+/// each kept draw of each chain is a network; `chains` gets what each chain
+/// did.
 TableModel fit_networks(const data::TableEncoder& encoder,
                         const data::EncodedRows& rows,
                         const TableSettings& settings,
                         const TableFitCallback& callback = nullptr,
                         ThreadPool* pool = nullptr,
-                        const ResumableRun* run = nullptr);
+                        const ResumableRun* run = nullptr,
+                        std::vector<train::ChainStatistics>* chains = nullptr);
 
 /// Fits networks to all rows of a table: what `radir train` does, without a
 /// run folder. `target` is the column to predict; a text column means classes.

@@ -34,11 +34,13 @@ struct TableSettings {
   /// See posterior::RadialDirectionalOptions::direction_gap: how far the prior
   /// lets a direction stray.
   double direction_gap = 3e-3;
+  /// A method that samples takes the uniform one for the location-agnostic,
+  /// which is not a prior on its own: it follows the posterior.
   posterior::DirectionPrior direction_prior =
       posterior::DirectionPrior::LocationAgnostic;
   /// One concentration per group of weights instead of one per layer.
   bool concentration_per_group = false;
-  OutputLayer output_layer = OutputLayer::Same;
+  OutputLayer output_layer = OutputLayer::Gaussian;
   /// Noise of a numeric target; not read for a categorical one.
   likelihood::Kind noise = likelihood::Kind::Gaussian;
 
@@ -68,7 +70,8 @@ struct TableSettings {
 /// Lists every field: their JSON, command-line options and checks come from it.
 void describe(SettingsVisitor& visit, TableSettings& settings);
 
-/// Throws ArgumentError that names the first invalid setting.
+/// Throws ArgumentError that names the first invalid setting, UnsupportedError
+/// for a family that the method cannot use.
 void check(const TableSettings& settings);
 
 /// The posterior of the weights of a layer; the last one has no ReLU behind it.

@@ -4,12 +4,14 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "radir/core/thread_pool.h"
 #include "radir/data/table_encoder.h"
 #include "radir/train/trainer.h"
+#include "radir/workflows/chain_report.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/table_settings.h"
 
@@ -58,6 +60,7 @@ struct TrainTableResult {
   std::string likelihood;
   double nll = 0;  ///< of the first network, nats per row
   double kl = 0;
+  std::optional<ChainReport> chains;  ///< of a method that samples
 };
 
 /// The training of a table in a run folder: begin or resume it, then run it.

@@ -1,3 +1,5 @@
+#include <cmath>
+#include <iomanip>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +12,7 @@
 #include "cli/training_run.h"
 #include "radir/core/error.h"
 #include "radir/data/table_encoder.h"
+#include "radir/workflows/chain_report.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/train_table.h"
 
@@ -58,6 +61,23 @@ class StageProgress {
   std::optional<Progress> line_;
 };
 
+/// R-hat above this, the chains do not agree yet.
+constexpr double kMostRHat = 1.05;
+
+void print_chains(const workflows::ChainReport& report, std::ostream& text) {
+  text << std::setprecision(3) << "chains      " << report.chains
+       << ", acceptance " << report.acceptance << ", " << report.divergences
+       << " divergences\n"
+       << "R-hat       " << report.r_hat_mean << " on average, "
+       << report.r_hat_95 << " for 95 % of the rows\n"
+       << "draws       worth " << std::round(report.effective_draws)
+       << " independent ones\n";
+  if (report.r_hat_mean > kMostRHat) {
+    text << "note        the chains do not agree yet (R-hat above " << kMostRHat
+         << "); more --leapfrog-steps or --draws bring them together\n";
+  }
+}
+
 void print(const TrainTableResult& result, bool as_json) {
   if (as_json) {
     const Json document = {{"run", result.run},
@@ -71,8 +91,12 @@ void print(const TrainTableResult& result, bool as_json) {
        << "rows        " << result.rows << "\n"
        << "inputs      " << result.inputs << "\n"
        << "target      " << result.target << " (" << result.likelihood << ")\n"
-       << "nll         " << Json(result.nll) << " nats per row\n"
-       << "kl          " << Json(result.kl) << " nats per row\n";
+       << "nll         " << Json(result.nll) << " nats per row\n";
+  if (result.chains) {
+    print_chains(*result.chains, text);
+  } else {
+    text << "kl          " << Json(result.kl) << " nats per row\n";
+  }
   std::cout << text.str();
 }
 

@@ -1,0 +1,146 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/program.h"
+#include "cli/running_program.h"
+#include "support/temporary_folder.h"
+
+// `radir train --method hmc`, from a table to predictions.
+
+namespace radir {
+namespace {
+
+using ::radir::testing::contains;
+using ::radir::testing::expect_failure;
+using ::radir::testing::ProgramResult;
+using ::radir::testing::read_bytes;
+using ::radir::testing::run_program;
+using ::radir::testing::RunningProgram;
+using ::radir::testing::TemporaryFolder;
+using Json = nlohmann::json;
+
+/// y = sin(a) + b / 2 with a deterministic noise of about 0.1.
+std::string rows(int from, int to) {
+  std::string text = "a,b,y,sign\n";
+  for (int i = from; i < to; ++i) {
+    const double a = (i * 37 % 100) / 16.0 - 3;
+    const double b = (i * 53 % 89) / 44.0 - 1;
+    const double y = std::sin(a) + b / 2 + 0.17 * std::sin(1000.0 * i);
+    text += std::to_string(a) + "," + std::to_string(b) + "," +
+            std::to_string(y) + "," + (y > 0 ? "plus" : "minus") + "\n";
+  }
+  return text;
+}
+
+class SamplingCommand : public ::testing::Test {
+ protected:
+  std::vector<std::string> train(const std::string& run,
+                                 const std::string& target) const {
+    return {"train",
+            folder_.write("t.csv", rows(0, 150)),
+            "--target",
+            target,
+            "--method",
+            "hmc",
+            "--hidden",
+            "10",
+            "--warmup",
+            "50",
+            "--draws",
+            "60",
+            "--kept",
+            "20",
+            "--leapfrog-steps",
+            "30",
+            "--start-steps",
+            "300",
+            "--chains",
+            "2",
+            "--out",
+            folder_ / run};
+  }
+  static std::string line(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += "'" + word + "' ";
+    return text;
+  }
+  Json evaluate(const std::string& run) const {
+    const std::string table = folder_.write("new.csv", rows(150, 300));
+    const ProgramResult scores = run_program("evaluate '" + (folder_ / run) +
+                                             "' '" + table + "' --json");
+    EXPECT_EQ(scores.exit_code, 0) << scores.err;
+    return Json::parse(scores.out);
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(SamplingCommand, DrawsAreTheModel) {
+  const ProgramResult trained = run_program(line(train("run", "y")) + "--json");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const Json chains = Json::parse(trained.out)["metrics"]["chains"];
+  EXPECT_EQ(chains["chains"], 2);
+  EXPECT_GT(chains["acceptance"], 0.4);
+  EXPECT_GE(chains["r_hat_mean"], 0.9);
+  EXPECT_LT(chains["r_hat_mean"], 2);
+  EXPECT_GT(chains["effective_draws"], 1);
+
+  const Json scores = evaluate("run");
+  // The noise has a standard deviation of 0.12; the target of 0.75.
+  EXPECT_LT(scores["metrics"]["rmse"], 0.2);
+  EXPECT_GT(scores["metrics"]["coverage_90"], 0.75);
+  EXPECT_FALSE(scores.contains("first_network"));
+
+  const ProgramResult predicted = run_program(
+      "predict '" + (folder_ / "run") + "' '" + (folder_ / "new.csv") + "'");
+  EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
+  EXPECT_TRUE(contains(predicted.out, "epistemic_sd"));
+}
+
+TEST_F(SamplingCommand, PrintsHowWellTheChainsAgree) {
+  const ProgramResult trained = run_program(line(train("run", "y")));
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_TRUE(contains(trained.out, "chains      2, acceptance"))
+      << trained.out;
+  EXPECT_TRUE(contains(trained.out, "R-hat")) << trained.out;
+}
+
+TEST_F(SamplingCommand, Classes) {
+  const ProgramResult trained =
+      run_program(line(train("run", "sign")) + "--family gaussian");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  // The column y tells the class.
+  EXPECT_LT(evaluate("run")["metrics"]["error"], 0.1);
+}
+
+TEST_F(SamplingCommand, AStoppedRunComesToTheSameBytes) {
+  ASSERT_EQ(run_program(line(train("all", "y"))).exit_code, 0);
+  std::vector<std::string> words = train("part", "y");
+  words.insert(words.end(), {"--checkpoint-every", "5ms"});
+  {
+    RunningProgram program(words);
+    ASSERT_TRUE(program.waits_for(folder_ / "part/checkpoint-1.safetensors"))
+        << program.err();
+    program.send(SIGTERM);
+    program.wait();  // it may have been quicker
+  }
+  const ProgramResult resumed =
+      run_program("train --resume '" + (folder_ / "part") + "'");
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(read_bytes(folder_ / "part/model.safetensors"),
+            read_bytes(folder_ / "all/model.safetensors"));
+}
+
+TEST_F(SamplingCommand, RefusesAFamilyWithoutAPrior) {
+  expect_failure(
+      line(train("run", "y")) + "--family group-lasso --output-layer same", 5,
+      "no prior that can be sampled");
+}
+
+}  // namespace
+}  // namespace radir

@@ -116,8 +116,8 @@ void describe_posterior(SettingsVisitor& visit, TableSettings& settings) {
               {}},
              settings.concentration_per_group);
   visit.choice({"output_layer",
-                "Posterior of the last layer: as the others, or independent "
-                "normals",
+                "Posterior of the last layer of a radial-directional network: "
+                "as the others, or independent normals",
                 {}},
                settings.output_layer, output_layer_choices());
   visit.choice({"likelihood",
@@ -180,14 +180,15 @@ void check(const TableSettings& settings) {
 
 posterior::Options weight_options(const TableSettings& settings,
                                   bool last_layer) {
-  if (last_layer && settings.output_layer == OutputLayer::Gaussian) {
+  const posterior::Family& family = posterior::find_family(settings.family);
+  posterior::Options options = family.default_options();
+  if (last_layer && settings.output_layer == OutputLayer::Gaussian &&
+      options.get_if<posterior::RadialDirectionalOptions>() != nullptr) {
     posterior::GaussianOptions gaussian;
     gaussian.initial_gain = 1;
     gaussian.learn_prior = settings.samples();
     return gaussian;
   }
-  const posterior::Family& family = posterior::find_family(settings.family);
-  posterior::Options options = family.default_options();
   if (auto* radial = options.get_if<posterior::RadialDirectionalOptions>()) {
     radial->grouping = settings.grouping;
     radial->direction_gap = settings.direction_gap;

@@ -12,6 +12,7 @@
 #include "radir/files/byte_source.h"
 #include "radir/io/model_file.h"
 #include "radir/posterior/family.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/train/evaluation.h"
 #include "radir/train/predictor.h"
 #include "radir/train/step.h"
@@ -294,6 +295,43 @@ TEST(TableFit, FamiliesAndTheirOptionsAreChecked) {
   expect_error<ArgumentError>([&] { check(settings); }, "prior_scale");
   // Settings of version 0.1 have no family.
   EXPECT_EQ(to_json(TableSettings()).find("family"), std::string::npos);
+}
+
+TEST(TableFit, TheOutputLayerIsGaussianAsInTheArticle) {
+  const auto family_of_last = [](const TableSettings& settings) {
+    return std::string(weight_options(settings, true).family().name());
+  };
+  TableSettings settings;
+  EXPECT_EQ(family_of_last(settings), "gaussian");
+  settings.output_layer = OutputLayer::Same;
+  EXPECT_EQ(family_of_last(settings), "radial-directional");
+  settings.output_layer = OutputLayer::Gaussian;
+  settings.family = "point";  // an ordinary network has no noise anywhere
+  EXPECT_EQ(family_of_last(settings), "point");
+}
+
+/// Settings of version 0.1 say nothing of what came later, and mean what it
+/// did.
+TEST(TableFit, SettingsOfAnOlderVersionKeepTheirMeaning) {
+  nlohmann::json old = nlohmann::json::parse(to_json(TableSettings()));
+  for (const char* later : {"output_layer", "method", "kl_weight", "chains"}) {
+    old.erase(later);
+  }
+  const TableSettings settings = settings_from_json(old.dump());
+  EXPECT_EQ(settings.output_layer, OutputLayer::Same);
+  EXPECT_EQ(settings.method, "elbo");
+  EXPECT_EQ(settings.direction_prior,
+            posterior::DirectionPrior::LocationAgnostic);
+}
+
+/// A chain cannot sample a prior that follows the posterior.
+TEST(TableFit, ChainsSampleUniformDirections) {
+  TableSettings settings;
+  settings.method = "hmc";
+  EXPECT_EQ(weight_options(settings, false)
+                .get<posterior::RadialDirectionalOptions>()
+                .direction_prior,
+            posterior::DirectionPrior::Uniform);
 }
 
 TEST(TableFit, EpochsMakeTheStepsAskedFor) {

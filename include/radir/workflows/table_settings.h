@@ -14,7 +14,8 @@
 
 namespace radir::workflows {
 
-/// The posterior and prior of the weights of the last layer.
+/// The posterior and prior of the weights of the last layer, where the others
+/// are radial-directional.
 enum class OutputLayer {
   Same,      ///< of the family of the hidden layers
   Gaussian,  ///< independent normals, as the article has it

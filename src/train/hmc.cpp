@@ -18,17 +18,15 @@ constexpr const char* kMass = "mass";
 constexpr const char* kSquares = "squared_gradients";  // sums of a window
 constexpr const char* kAdaptation = "adaptation";
 
-/// What stands in the array kAdaptation.
-enum Adaptation : std::size_t {
-  kLogStep,        // of the warm-up
-  kMeanLogStep,    // its average, which is used after the warm-up
-  kMeanError,      // of the acceptance, average
-  kCount,          // iterations since the last restart of the averages
-  kGradientCount,  // gradients in kSquares
-  kAcceptanceSum,  // after the warm-up
-  kDivergences,    // after the warm-up
-  kAdaptationSize,
-};
+/// What stands where in the array kAdaptation.
+constexpr std::size_t kLogStep = 0;      // of the warm-up
+constexpr std::size_t kMeanLogStep = 1;  // its average, used after the warm-up
+constexpr std::size_t kMeanError = 2;    // of the acceptance, average
+constexpr std::size_t kCount = 3;        // iterations of these averages
+constexpr std::size_t kGradientCount = 4;  // gradients in kSquares
+constexpr std::size_t kAcceptanceSum = 5;  // after the warm-up
+constexpr std::size_t kDivergences = 6;    // after the warm-up
+constexpr std::size_t kAdaptationSize = 7;
 
 constexpr double kFirstStep = 0.005;
 /// A larger error of the energy is a divergence.

@@ -44,18 +44,18 @@ double peak_memory_mib() {
 void measure_steps(const std::string& network, const train::ModelSpec& spec,
                    std::int64_t batch, const BenchStepOptions& options,
                    BenchStepResult& result) {
-  std::vector<Contender> contenders;
+  std::vector<Variant> variants;
   std::vector<int> threads_of;
   for (int threads : options.threads) {
-    for (Contender& contender :
+    for (Variant& variant :
          training_steps(spec, batch, options.seed, threads)) {
-      contenders.push_back(std::move(contender));
+      variants.push_back(std::move(variant));
       threads_of.push_back(threads);
     }
   }
-  const auto timings = race(contenders, options.rounds);
-  for (std::size_t i = 0; i < contenders.size(); ++i) {
-    result.rows.push_back({network, batch, contenders[i].name, threads_of[i],
+  const auto timings = time_in_turns(variants, options.rounds);
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    result.rows.push_back({network, batch, variants[i].name, threads_of[i],
                            timings[i].median_us, timings[i].min_us});
   }
 }
@@ -83,7 +83,7 @@ void measure_predictions(std::int64_t rows, const BenchPredictOptions& options,
   LayerNetwork layers;
   train::Predictor<float> kept(model, parameters, options.samples, options.seed,
                                pool);
-  const std::vector<Contender> contenders = {
+  const std::vector<Variant> variants = {
       {"loop",
        [&] {
          const torch::NoGradGuard no_grad;
@@ -98,9 +98,9 @@ void measure_predictions(std::int64_t rows, const BenchPredictOptions& options,
          drawn.run(data, rows, outputs.data());
        }},
       {"cached", [&] { kept.run(data, rows, outputs.data()); }}};
-  const auto timings = race(contenders, options.rounds);
-  for (std::size_t i = 0; i < contenders.size(); ++i) {
-    result.rows.push_back({rows, options.samples, contenders[i].name,
+  const auto timings = time_in_turns(variants, options.rounds);
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    result.rows.push_back({rows, options.samples, variants[i].name,
                            options.threads, timings[i].median_us,
                            timings[i].min_us});
   }

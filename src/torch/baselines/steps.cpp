@@ -53,21 +53,21 @@ std::vector<float> initial_parameters(const train::Model& model) {
 }
 
 /// A step that libtorch takes with so many threads of its own.
-Contender torch_contender(const char* name, int threads,
-                          std::function<void()> step) {
+Variant torch_variant(const char* name, int threads,
+                      std::function<void()> step) {
   return {name, [=] {
             use_threads(threads);
             step();
           }};
 }
 
-Contender deterministic(const train::Model& model, const Examples& examples,
-                        int threads) {
+Variant deterministic(const train::Model& model, const Examples& examples,
+                      int threads) {
   torch::nn::Sequential chain =
       nn::to_module(train::point_network(model, initial_parameters(model)));
   auto adam = std::make_shared<torch::optim::Adam>(chain->parameters());
   const bool classes = is_classifier(model);
-  return torch_contender("deterministic", threads, [=]() mutable {
+  return torch_variant("deterministic", threads, [=]() mutable {
     adam->zero_grad();
     const torch::Tensor outputs = chain->forward(examples.inputs);
     const torch::Tensor loss = classes
@@ -119,20 +119,20 @@ struct BayesNetwork {
   }
 };
 
-Contender autograd(const train::Model& model, const Examples& examples,
-                   int threads) {
+Variant autograd(const train::Model& model, const Examples& examples,
+                 int threads) {
   auto network = std::make_shared<BayesNetwork<nn::Adam>>(model);
-  return torch_contender("autograd", threads, [=] {
+  return torch_variant("autograd", threads, [=] {
     network->optimizer.zero_grad();
     const torch::Tensor outputs = network->chain->forward(examples.inputs);
     network->step(network->nll(outputs, examples.targets), network->kl());
   });
 }
 
-Contender composed(const train::Model& model, const Examples& examples,
-                   int threads) {
+Variant composed(const train::Model& model, const Examples& examples,
+                 int threads) {
   auto network = std::make_shared<BayesNetwork<torch::optim::Adam>>(model);
-  return torch_contender("composed", threads, [=] {
+  return torch_variant("composed", threads, [=] {
     network->optimizer.zero_grad();
     torch::Tensor kl =
         network->classes ? torch::zeros({}) : network->gaussian->kl();
@@ -193,15 +193,15 @@ struct Compiled {
   train::StepSettings settings;
 };
 
-Contender compiled(const train::Model& model, const Examples& examples,
-                   std::uint64_t seed, int threads) {
+Variant compiled(const train::Model& model, const Examples& examples,
+                 std::uint64_t seed, int threads) {
   auto it = std::make_shared<Compiled>(model, examples, seed, threads);
   return {"compiled", [=] { it->run(); }};
 }
 
 /// What the machine can give: as many trainings of one thread each, at once.
-Contender apart(const train::Model& model, const Examples& examples,
-                std::uint64_t seed, int threads) {
+Variant apart(const train::Model& model, const Examples& examples,
+              std::uint64_t seed, int threads) {
   auto pool = std::make_shared<ThreadPool>(threads);
   std::vector<std::shared_ptr<Compiled>> trainings;
   for (int i = 0; i < threads; ++i) {
@@ -228,20 +228,20 @@ void use_threads(int threads) {
   }
 }
 
-std::vector<Contender> training_steps(const train::ModelSpec& spec,
-                                      std::int64_t batch, std::uint64_t seed,
-                                      int threads) {
+std::vector<Variant> training_steps(const train::ModelSpec& spec,
+                                    std::int64_t batch, std::uint64_t seed,
+                                    int threads) {
   torch::manual_seed(static_cast<std::int64_t>(seed));
   const train::Model model(spec);
   const Examples examples = random_examples(model, batch);
-  std::vector<Contender> contenders = {
-      deterministic(model, examples, threads),
-      composed(model, examples, threads), autograd(model, examples, threads),
-      compiled(model, examples, seed, threads)};
+  std::vector<Variant> variants = {deterministic(model, examples, threads),
+                                   composed(model, examples, threads),
+                                   autograd(model, examples, threads),
+                                   compiled(model, examples, seed, threads)};
   if (threads > 1) {
-    contenders.push_back(apart(model, examples, seed, threads));
+    variants.push_back(apart(model, examples, seed, threads));
   }
-  return contenders;
+  return variants;
 }
 
 }  // namespace radir::baselines

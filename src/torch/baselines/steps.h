@@ -16,8 +16,8 @@ void use_threads(int threads);
 /// be taken with so many threads: "deterministic", "composed", "autograd",
 /// "compiled" and, where there is more than one thread, "apart" (see
 /// bench/bench_step.h).
-std::vector<Contender> training_steps(const train::ModelSpec& spec,
-                                      std::int64_t batch, std::uint64_t seed,
-                                      int threads);
+std::vector<Variant> training_steps(const train::ModelSpec& spec,
+                                    std::int64_t batch, std::uint64_t seed,
+                                    int threads);
 
 }  // namespace radir::baselines

@@ -11,7 +11,7 @@ namespace {
 constexpr double kTurnMicroseconds = 50000;
 
 /// Longer than the threads of OpenMP and OpenBLAS look for more work before
-/// they sleep; until then they hold a processor that the next contender needs.
+/// they sleep; until then they hold a processor that the next variant needs.
 constexpr std::chrono::milliseconds kPause{150};
 
 double microseconds(const std::function<void()>& run, int repetitions) {
@@ -24,21 +24,22 @@ double microseconds(const std::function<void()>& run, int repetitions) {
 
 }  // namespace
 
-std::vector<Timing> race(const std::vector<Contender>& contenders, int rounds) {
+std::vector<Timing> time_in_turns(const std::vector<Variant>& variants,
+                                  int rounds) {
   std::vector<int> repetitions;
-  for (const Contender& contender : contenders) {
-    microseconds(contender.run, 2);  // first calls allocate and compile
-    const double once = microseconds(contender.run, 3);
+  for (const Variant& variant : variants) {
+    microseconds(variant.run, 2);  // first calls allocate and compile
+    const double once = microseconds(variant.run, 3);
     repetitions.push_back(
         std::max(1, static_cast<int>(std::lround(kTurnMicroseconds / once))));
   }
-  std::vector<std::vector<double>> times(contenders.size());
+  std::vector<std::vector<double>> times(variants.size());
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < contenders.size(); ++i) {
+    for (std::size_t i = 0; i < variants.size(); ++i) {
       std::this_thread::sleep_for(kPause);
-      contenders[i].run();  // wakes its threads and warms the caches
-      times[i].push_back(microseconds(contenders[i].run, repetitions[i]) /
-                         contenders[i].runs_at_once);
+      variants[i].run();  // wakes its threads and warms the caches
+      times[i].push_back(microseconds(variants[i].run, repetitions[i]) /
+                         variants[i].runs_at_once);
     }
   }
   std::vector<Timing> result;

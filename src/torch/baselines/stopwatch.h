@@ -7,7 +7,7 @@
 namespace radir::baselines {
 
 /// Something to be timed, under a name.
-struct Contender {
+struct Variant {
   std::string name;
   std::function<void()> run;
   int runs_at_once = 1;  ///< by which the time of a call is divided
@@ -18,10 +18,11 @@ struct Timing {
   double min_us = 0;
 };
 
-/// Times the contenders in turn, `rounds` times over, so that whatever else
+/// Times the variants in turn, `rounds` times over, so that whatever else
 /// the machine does meets all of them alike. A turn waits until the threads of
-/// the last one sleep, runs once for nothing, then repeats a short contender
+/// the last one sleep, runs once for nothing, then repeats a short variant
 /// until it has run for a twentieth of a second and counts the mean.
-std::vector<Timing> race(const std::vector<Contender>& contenders, int rounds);
+std::vector<Timing> time_in_turns(const std::vector<Variant>& variants,
+                                  int rounds);
 
 }  // namespace radir::baselines

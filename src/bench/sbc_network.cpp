@@ -147,17 +147,6 @@ std::vector<double> draw_noise(const likelihood::Precision& precision,
   return noise;
 }
 
-/// The draws of one chain, each a set of parameters of a model of
-/// train::spec_of_draws().
-std::vector<std::vector<float>> separate(const std::vector<float>& draws,
-                                         std::int64_t size) {
-  std::vector<std::vector<float>> result;
-  for (auto at = draws.begin(); at != draws.end(); at += size) {
-    result.emplace_back(at, at + size);
-  }
-  return result;
-}
-
 /// 2 inputs, 5 hidden units; noise around 1, as that of the article.
 SbcProblem small_problem(const posterior::Options& weights, std::int64_t rows) {
   SbcProblem problem;
@@ -235,9 +224,9 @@ SbcFit sampled_fit(const train::HmcOptions& options) {
     trainer.seed = seed;
     const train::Model model(problem.spec);
     const train::Model drawn(train::spec_of_draws(problem.spec));
-    const auto networks =
-        separate(train::fit<float>(model, data.view(), trainer).parameters,
-                 drawn.parameter_count());
+    const auto networks = train::separate_draws(
+        problem.spec,
+        train::fit<float>(model, data.view(), trainer).parameters);
     const std::int64_t probes = problem.probe_count();
     train::Predictor<float> predictor(drawn, networks, 1, seed);
     std::vector<float> outputs(

@@ -21,6 +21,22 @@ ModelSpec spec_of_draws(const ModelSpec& spec) {
 }
 
 template <typename T>
+std::vector<std::vector<T>> separate_draws(const ModelSpec& spec,
+                                           const std::vector<T>& kept) {
+  const std::int64_t size = Model(spec_of_draws(spec)).parameter_count();
+  std::vector<std::vector<T>> draws;
+  for (auto at = kept.begin(); at != kept.end(); at += size) {
+    draws.emplace_back(at, at + size);
+  }
+  return draws;
+}
+
+template std::vector<std::vector<float>> separate_draws(
+    const ModelSpec&, const std::vector<float>&);
+template std::vector<std::vector<double>> separate_draws(
+    const ModelSpec&, const std::vector<double>&);
+
+template <typename T>
 class PosteriorDensity<T>::Impl {
  public:
   Impl(const Model& model, std::int64_t max_examples, Execution execution)

@@ -54,18 +54,6 @@ train::TrainingResult<float> fit_network(
                   options, on_epoch, pool);
 }
 
-/// The draws of all chains, one chain after another.
-std::vector<std::vector<float>> separate_draws(
-    const std::vector<std::vector<float>>& chains, std::int64_t size) {
-  std::vector<std::vector<float>> draws;
-  for (const std::vector<float>& chain : chains) {
-    for (auto at = chain.begin(); at != chain.end(); at += size) {
-      draws.emplace_back(at, at + size);
-    }
-  }
-  return draws;
-}
-
 }  // namespace
 
 train::ModelSpec model_spec(const TableSettings& settings,
@@ -150,11 +138,15 @@ TableModel fit_networks(const data::TableEncoder& encoder,
   TableModel result;
   result.encoder = encoder;
   result.spec = model.spec();
-  result.networks = std::move(fits);
   if (settings.samples()) {
-    result.spec = train::spec_of_draws(result.spec);
-    result.networks = separate_draws(
-        result.networks, train::Model(result.spec).parameter_count());
+    result.spec = train::spec_of_draws(model.spec());
+    for (const std::vector<float>& chain : fits) {
+      for (auto& draw : train::separate_draws(model.spec(), chain)) {
+        result.networks.push_back(std::move(draw));
+      }
+    }
+  } else {
+    result.networks = std::move(fits);
   }
   if (chains != nullptr) *chains = std::move(statistics);
   return result;

@@ -22,7 +22,7 @@ struct CalibrationMethod {
   std::function<workflows::TableSettings(workflows::TableSettings)> settings;
 };
 
-/// rdp, rdp-noise, rdp-uniform, mean-field.
+/// The defaults of a table and variants of them, mean-field, exact sampling.
 const std::vector<CalibrationMethod>& calibration_methods();
 
 /// Throws ArgumentError that suggests the nearest name.

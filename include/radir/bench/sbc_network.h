@@ -85,8 +85,9 @@ struct BenchSbcOptions {
 
 void describe(SettingsVisitor& visit, BenchSbcOptions& options);
 
-/// gaussian and rdp: networks of 2 inputs and 5 hidden units with a normal
-/// prior of the weights, or a uniform one of their directions.
+/// Networks of 2 inputs and 5 hidden units with a normal prior of the weights,
+/// or a uniform one of their directions: fitted (gaussian, rdp) and sampled
+/// (hmc-gaussian, hmc).
 std::vector<SbcMethod> sbc_methods(const BenchSbcOptions& options);
 
 struct BenchSbcResult {

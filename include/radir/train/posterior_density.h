@@ -14,6 +14,12 @@ namespace radir::train {
 /// its posterior is.
 ModelSpec spec_of_draws(const ModelSpec& spec);
 
+/// The draws that a chain kept (TrainerProgress::parameters), each a set of
+/// parameters of a model of spec_of_draws(spec).
+template <typename T>
+std::vector<std::vector<T>> separate_draws(const ModelSpec& spec,
+                                           const std::vector<T>& kept);
+
 /// The exact posterior of a model's weights given data, under the priors of its
 /// families, as a density that can be sampled. Its coordinates are those of
 /// posterior::WeightPrior, layer by layer, weights before biases. Own

@@ -85,8 +85,9 @@ void add_bench_sbc(CLI::App& bench, Invocation& invocation) {
                     : print_sbc(results, *options);
       });
   command
-      ->add_option("--methods", options->methods,
-                   "Posteriors: gaussian, rdp (default: both)")
+      ->add_option(
+          "--methods", options->methods,
+          "Posteriors: gaussian, rdp, hmc-gaussian, hmc (default: all)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME,...");

@@ -313,6 +313,9 @@ TableTraining& TableTraining::operator=(TableTraining&&) noexcept = default;
 
 TableTraining TableTraining::begin(TrainTableOptions options, std::string out,
                                    const Note& note) {
+  RADIR_CHECK(!options.tune || !options.settings.samples(), ArgumentError,
+              "tuning compares fits of the method elbo; the method ",
+              options.settings.method, " needs none, train without --tune");
   if (out.empty()) out = free_run_name(options.table);
   io::RunFolder::check_free(out);
   Problem problem = load(options, note);

@@ -136,6 +136,14 @@ TEST_F(SamplingCommand, AStoppedRunComesToTheSameBytes) {
             read_bytes(folder_ / "all/model.safetensors"));
 }
 
+TEST_F(SamplingCommand, RefusesToTuneAndToPrune) {
+  expect_failure(line(train("tuned", "y")) + "--tune", 2, "without --tune");
+  ASSERT_EQ(run_program(line(train("run", "y"))).exit_code, 0);
+  expect_failure(
+      "prune '" + (folder_ / "run") + "' --out '" + (folder_ / "small") + "'",
+      5, "with the method elbo to prune it");
+}
+
 TEST_F(SamplingCommand, RefusesAFamilyWithoutAPrior) {
   expect_failure(
       line(train("run", "y")) + "--family group-lasso --output-layer same", 5,

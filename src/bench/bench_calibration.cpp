@@ -84,8 +84,10 @@ FitScores fit_and_score(const Group& group,
   FitScores result;
   const auto start = std::chrono::steady_clock::now();
   try {
-    const workflows::TableModel model = workflows::fit_table(
-        table, "y", settings_of(group, *options.steps, seed));
+    const data::TableEncoder encoder = data::TableEncoder::fit(table, "y");
+    const workflows::TableModel model =
+        workflows::fit_networks(encoder, encoder.encode(table, true),
+                                settings_of(group, *options.steps, seed));
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
             .count();
@@ -162,10 +164,19 @@ BenchCalibrationRow row_of(const Group& group, const FitScores* fits,
 
 const std::vector<CalibrationMethod>& calibration_methods() {
   static const std::vector<CalibrationMethod> methods = {
-      {"rdp", "the defaults of radir train",
-       [](TableSettings settings) { return settings; }},
-      {"rdp-noise", "the defaults with one noise level per row",
+      {"auto", "the defaults of radir train",
        [](TableSettings settings) {
+         settings.steps = TableSettings().steps;  // others ask for a fit
+         return settings;
+       }},
+      {"rdp", "radial-directional posteriors, fitted",
+       [](TableSettings settings) {
+         settings.method = "rdp";
+         return settings;
+       }},
+      {"rdp-noise", "the same with one noise level per row",
+       [](TableSettings settings) {
+         settings.method = "rdp";
          settings.noise = likelihood::Kind::PredictedNoise;
          return settings;
        }},
@@ -173,6 +184,7 @@ const std::vector<CalibrationMethod>& calibration_methods() {
        "column groups, uniform prior of the directions, one concentration per "
        "group",
        [](TableSettings settings) {
+         settings.method = "rdp";
          settings.grouping = posterior::Grouping::Column;
          settings.direction_prior = posterior::DirectionPrior::Uniform;
          settings.concentration_per_group = true;
@@ -180,7 +192,7 @@ const std::vector<CalibrationMethod>& calibration_methods() {
        }},
       {"mean-field", "independent normal weights, learnt prior scale",
        [](TableSettings settings) {
-         settings.family = "gaussian";
+         settings.method = "vi";
          settings.family_options = "learn_prior=true";
          return settings;
        }},
@@ -256,7 +268,7 @@ BenchCalibrationOptions with_defaults(BenchCalibrationOptions options) {
     options.hidden = {{50}, {50, 50}};
     if (quick) options.hidden = {{20}};
   }
-  if (options.methods.empty()) options.methods = {"rdp", "mean-field"};
+  if (options.methods.empty()) options.methods = {"auto", "rdp", "mean-field"};
   if (!options.seeds) options.seeds = quick ? 4 : 20;
   if (!options.test_rows) options.test_rows = quick ? 500 : 1000;
   if (!options.steps) options.steps = quick ? 2000 : TableSettings().steps;

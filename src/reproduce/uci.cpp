@@ -74,6 +74,7 @@ std::vector<workflows::TableSettings> candidates(const UciOptions& options,
   const std::int64_t steps = steps_of(options, rows);
   for (const Prior& prior : kPriors) {
     workflows::TableSettings settings;
+    settings.method = "rdp";
     settings.hidden = {hidden_units};
     settings.noise = noise;
     settings.grouping = prior.grouping;
@@ -88,7 +89,7 @@ std::vector<workflows::TableSettings> candidates(const UciOptions& options,
 
 std::string describe(const workflows::TableSettings& settings) {
   return fmt::format("{} {:g}, {} steps",
-                     posterior::to_string(settings.grouping),
+                     posterior::to_string(*settings.grouping),
                      settings.direction_gap, settings.steps);
 }
 

@@ -105,7 +105,7 @@ io::SavedModel prune_model(const io::SavedModel& model,
   RADIR_CHECK(model.networks.size() == 1 || network.has_noise(),
               UnsupportedError, "prune: the model has ", model.networks.size(),
               " draws of a chain, whose units differ in importance; train it ",
-              "with the method elbo to prune it");
+              "with the method rdp to prune it");
   const network::Wiring wiring(model.spec.network);
   const prune::Scores scores =
       prune::unit_scores(network, model.networks.front());

@@ -2,6 +2,7 @@
 
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "radir/core/error.h"
 #include "radir/data/fingerprint.h"
@@ -13,6 +14,7 @@
 #include "radir/train/posterior_density.h"
 #include "radir/train/schedule.h"
 #include "radir/train/step.h"
+#include "radir/workflows/table_methods.h"
 
 namespace radir::workflows {
 namespace {
@@ -56,6 +58,12 @@ train::TrainingResult<float> fit_network(
 
 }  // namespace
 
+TableSettings resolved(const TableSettings& settings,
+                       const data::TableEncoder& encoder, std::int64_t rows) {
+  return resolved(settings, rows, encoder.input_size(),
+                  encoder.is_classification() ? encoder.target().width() : 1);
+}
+
 train::ModelSpec model_spec(const TableSettings& settings,
                             const data::TableEncoder& encoder) {
   check(settings);
@@ -87,7 +95,7 @@ train::TrainerOptions trainer_options(const TableSettings& settings,
   options.optimizer.learning_rate = settings.learning_rate;
   options.learning_rate.kind = train::LearningRateSchedule::Kind::Cosine;
   options.learning_rate.final_factor = 0.01;
-  options.method = settings.method;
+  options.method = method_of(settings).trainer;
   options.hmc = settings.hmc;
   options.kl =
       settings.kl_warmup > 0
@@ -105,10 +113,11 @@ std::uint64_t restart_seed(std::uint64_t seed, std::int64_t restart) {
 
 TableModel fit_networks(const data::TableEncoder& encoder,
                         const data::EncodedRows& rows,
-                        const TableSettings& settings,
+                        const TableSettings& given,
                         const TableFitCallback& callback, ThreadPool* pool,
                         const ResumableRun* run,
                         std::vector<train::ChainStatistics>* chains) {
+  const TableSettings settings = resolved(given, encoder, rows.count);
   const train::Model model(model_spec(settings, encoder));
   std::vector<std::vector<float>> fits(
       static_cast<std::size_t>(settings.fits()));
@@ -155,8 +164,10 @@ TableModel fit_networks(const data::TableEncoder& encoder,
 TableModel fit_table(const data::Table& table, const std::string& target,
                      const TableSettings& settings, ThreadPool* pool) {
   const data::TableEncoder encoder = data::TableEncoder::fit(table, target);
-  return fit_networks(encoder, encoder.encode(table, true), settings, nullptr,
-                      pool);
+  const data::EncodedRows rows = encoder.encode(table, true);
+  std::optional<ThreadPool> own;
+  if (pool == nullptr) pool = &own.emplace();
+  return fit_networks(encoder, rows, settings, nullptr, pool);
 }
 
 std::string fingerprint(const data::EncodedRows& rows) {

@@ -15,6 +15,7 @@
 #include "radir/train/hmc_options.h"
 #include "radir/train/method.h"
 #include "radir/train/model.h"
+#include "radir/workflows/table_methods.h"
 
 namespace radir::workflows {
 namespace {
@@ -35,7 +36,7 @@ const Choices<likelihood::Kind>& noise_choices() {
 }
 
 std::string describe_families() {
-  std::string text = "Family of the weights' posteriors";
+  std::string text = "Family of the weights' posteriors, for hmc and elbo";
   char separator = ':';
   for (const posterior::Family* family : posterior::families()) {
     text += std::string(1, separator) + " " + family->name();
@@ -50,14 +51,21 @@ const Choices<OutputLayer>& output_layer_choices() {
   return choices;
 }
 
+const Choices<std::optional<posterior::Grouping>>& grouping_choices() {
+  static const auto choices = [] {
+    Choices<std::optional<posterior::Grouping>> all = {{std::nullopt, "auto"}};
+    for (const auto& [grouping, name] : posterior::grouping_choices()) {
+      all.emplace_back(grouping, name);
+    }
+    return all;
+  }();
+  return choices;
+}
+
 std::string describe_methods() {
-  std::string text = "How the posterior is found";
-  char separator = ':';
-  for (const train::MethodInfo* method : train::methods()) {
-    text += std::string(1, separator) + " " + method->name;
-    separator = ',';
-  }
-  return text;
+  std::string text = "How the posterior is found: auto";
+  for (const TableMethod& method : table_methods()) text += ", " + method.name;
+  return text + "; auto takes hmc where it needs about a minute at most";
 }
 
 /// Settings that runs of version 0.1 do not have, with what it did. Left out
@@ -103,7 +111,7 @@ void describe_posterior(SettingsVisitor& visit, TableSettings& settings) {
                 "Groups of weights with a length and a direction (double: "
                 "both rows and columns)",
                 {}},
-               settings.grouping, posterior::grouping_choices());
+               settings.grouping, grouping_choices());
   visit.number({"direction_gap",
                 "Spread of the directions under the prior; a smaller value "
                 "fits the data more closely",
@@ -168,7 +176,12 @@ void describe(SettingsVisitor& visit, TableSettings& settings) {
 }
 void check(const TableSettings& settings) {
   check_settings("settings", settings);
-  train::find_method(settings.method);
+  if (settings.method == "auto") {
+    TableSettings fit = settings;
+    fit.method = settings.family.empty() ? "rdp" : "elbo";
+    return check(fit);
+  }
+  train::find_method(method_of(settings).trainer);
   for (const bool last_layer : {false, true}) {
     const posterior::Options options = weight_options(settings, last_layer);
     // Whether there is a prior to sample does not depend on the shape.
@@ -180,7 +193,8 @@ void check(const TableSettings& settings) {
 
 posterior::Options weight_options(const TableSettings& settings,
                                   bool last_layer) {
-  const posterior::Family& family = posterior::find_family(settings.family);
+  const std::string name = family_of(settings);
+  const posterior::Family& family = posterior::find_family(name);
   posterior::Options options = family.default_options();
   if (last_layer && settings.output_layer == OutputLayer::Gaussian &&
       options.get_if<posterior::RadialDirectionalOptions>() != nullptr) {
@@ -190,7 +204,7 @@ posterior::Options weight_options(const TableSettings& settings,
     return gaussian;
   }
   if (auto* radial = options.get_if<posterior::RadialDirectionalOptions>()) {
-    radial->grouping = settings.grouping;
+    if (settings.grouping) radial->grouping = *settings.grouping;
     radial->direction_gap = settings.direction_gap;
     using posterior::DirectionPrior;
     radial->direction_prior =
@@ -204,11 +218,11 @@ posterior::Options weight_options(const TableSettings& settings,
     gaussian->learn_prior = settings.samples();
   }
   if (last_layer) {  // no ReLU behind it
-    SettingsAssignment gain(settings.family, {{"initial_gain", "1"}});
+    SettingsAssignment gain(name, {{"initial_gain", "1"}});
     family.visit_settings(gain, options);
   }
   SettingsAssignment given(
-      settings.family + " options",
+      name + " options",
       parse_assignments("family_options", settings.family_options));
   family.visit_settings(given, options);
   given.finish();

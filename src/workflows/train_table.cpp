@@ -194,6 +194,8 @@ TrainTableResult result_of(const std::string& run, const Json& config,
   result.inputs = data.integer("inputs");
   result.target = data.text("target");
   result.likelihood = settings.text("likelihood");
+  // Version 0.1 had one method.
+  result.method = config.contains("method") ? settings.text("method") : "rdp";
   result.nll = networks.front().number("nll");
   result.kl = networks.front().number("kl");
   result.chains = chains_of(metrics, reached.where());
@@ -314,11 +316,17 @@ TableTraining& TableTraining::operator=(TableTraining&&) noexcept = default;
 TableTraining TableTraining::begin(TrainTableOptions options, std::string out,
                                    const Note& note) {
   RADIR_CHECK(!options.tune || !options.settings.samples(), ArgumentError,
-              "tuning compares fits of the method elbo; the method ",
-              options.settings.method, " needs none, train without --tune");
+              "tuning compares fits; the method ", options.settings.method,
+              " needs none, train without --tune");
   if (out.empty()) out = free_run_name(options.table);
   io::RunFolder::check_free(out);
+  check(options.settings);
   Problem problem = load(options, note);
+  if (options.tune && options.settings.method == "auto") {
+    options.settings.method = "rdp";
+  }
+  options.settings =
+      resolved(options.settings, problem.encoder, problem.rows.count);
   // Invalid settings are rejected before the folder is created.
   const train::Model checked(model_spec(options.settings, problem.encoder));
   const Json config = run_config(resolved(options, options.settings, problem),

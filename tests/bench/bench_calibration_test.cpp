@@ -17,6 +17,7 @@ BenchCalibrationOptions small() {
   options.processes = {"sine-gap", "linear"};
   options.rows = {30};
   options.hidden = {{4}, {3, 3}};
+  options.methods = {"rdp", "mean-field"};
   options.seeds = 3;
   options.test_rows = 20;
   options.steps = 50;

@@ -141,7 +141,7 @@ TEST_F(SamplingCommand, RefusesToTuneAndToPrune) {
   ASSERT_EQ(run_program(line(train("run", "y"))).exit_code, 0);
   expect_failure(
       "prune '" + (folder_ / "run") + "' --out '" + (folder_ / "small") + "'",
-      5, "with the method elbo to prune it");
+      5, "with the method rdp to prune it");
 }
 
 TEST_F(SamplingCommand, RefusesAFamilyWithoutAPrior) {

@@ -328,12 +328,13 @@ TEST(TableHelp, OptionsOfTheSettingsHaveDefaultsAndRanges) {
   const std::string help = run_program("train --help").out;
   for (const char* part :
        {"--learning-rate X=0.01", "Learning rate of Adam (> 0)",
-        "--grouping NAME=double", "row, column or double", "--restarts N=1",
+        "--grouping NAME=auto", "auto, row, column or double", "--restarts N=1",
         "(from 1 to 1000)", "--missing NAME=refuse"}) {
     EXPECT_TRUE(contains(help, part)) << part;
   }
-  expect_failure("train t.csv --target y --grouping rows", 2,
-                 "--grouping must be row, column or double, but is \"rows\"");
+  expect_failure(
+      "train t.csv --target y --grouping rows", 2,
+      "--grouping must be auto, row, column or double, but is \"rows\"");
   expect_failure("train t.csv --target y --missing men", 2,
                  "did you mean \"mean\"?");
 }

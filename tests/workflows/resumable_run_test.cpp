@@ -316,7 +316,8 @@ TEST(TableSettings, AreReadStrictly) {
   expect_error<IoError>([&] { settings_from_json(text); },
                         "\"colour\" is unknown");
   text = to_json(TableSettings());
-  text.replace(text.find("double"), 6, "triple");
+  text.replace(text.find("\"grouping\":\"auto\""), 17,
+               "\"grouping\":\"triple\"");
   expect_error<IoError>([&] { settings_from_json(text); },
                         "\"triple\", which this program does not know");
 }

@@ -29,6 +29,8 @@ using ::radir::testing::TemporaryFolder;
 
 TableSettings short_training() {
   TableSettings settings;
+  settings.method = "elbo";
+  settings.grouping = posterior::Grouping::Double;
   settings.hidden = {20};
   settings.steps = 3000;
   return settings;
@@ -293,15 +295,17 @@ TEST(TableFit, FamiliesAndTheirOptionsAreChecked) {
                               "there is no \"prior_scal\"; did you mean");
   settings.family_options = "prior_scale=-1";
   expect_error<ArgumentError>([&] { check(settings); }, "prior_scale");
-  // Settings of version 0.1 have no family.
-  EXPECT_EQ(to_json(TableSettings()).find("family"), std::string::npos);
+  settings.family_options = "";
+  settings.method = "rdp";
+  expect_error<ArgumentError>([&] { check(settings); },
+                              "the method rdp has the family radial-direct");
 }
 
 TEST(TableFit, TheOutputLayerIsGaussianAsInTheArticle) {
   const auto family_of_last = [](const TableSettings& settings) {
     return std::string(weight_options(settings, true).family().name());
   };
-  TableSettings settings;
+  TableSettings settings = short_training();
   EXPECT_EQ(family_of_last(settings), "gaussian");
   settings.output_layer = OutputLayer::Same;
   EXPECT_EQ(family_of_last(settings), "radial-directional");
@@ -314,7 +318,8 @@ TEST(TableFit, TheOutputLayerIsGaussianAsInTheArticle) {
 /// did.
 TEST(TableFit, SettingsOfAnOlderVersionKeepTheirMeaning) {
   nlohmann::json old = nlohmann::json::parse(to_json(TableSettings()));
-  for (const char* later : {"output_layer", "method", "kl_weight", "chains"}) {
+  for (const char* later :
+       {"output_layer", "method", "family", "kl_weight", "chains"}) {
     old.erase(later);
   }
   const TableSettings settings = settings_from_json(old.dump());

@@ -4,12 +4,15 @@
 Each line of the file of settings is a name, a colon and options of `radir train`.
 Prints a JSON line per set and setting: means over the splits of the test
 log-likelihood, RMSE, coverage of the 90 % interval, and the seconds of a fit.
+With --validate the test parts are not read: each training part is cut in four
+fifths to fit and one to score, which is how settings are chosen.
 """
 
 import argparse
 import json
 import math
 import os
+import random
 import shlex
 import subprocess
 import tempfile
@@ -22,19 +25,28 @@ def integers(path):
         return [int(float(v)) for v in f.read().split()]
 
 
-def write_split(folder, base, k):
+def parts_of(base, k, validate):
+    """The numbers of the rows to fit and to score."""
+    train = integers(os.path.join(base, f"index_train_{k}.txt"))
+    if not validate:
+        return train, integers(os.path.join(base, f"index_test_{k}.txt"))
+    random.Random(k).shuffle(train)
+    return train[len(train) // 5:], train[:len(train) // 5]
+
+
+def write_split(folder, base, k, validate):
     """The two parts of a split as CSV files."""
     with open(os.path.join(base, "data.txt")) as f:
         rows = [line.split() for line in f if line.strip()]
     features = integers(os.path.join(base, "index_features.txt"))
     target = integers(os.path.join(base, "index_target.txt"))[0]
     paths = []
-    for part in ("train", "test"):
+    for part, chosen in zip(("train", "test"), parts_of(base, k, validate)):
         path = os.path.join(folder, f"{os.path.basename(base)}_{k}_{part}.csv")
         if not os.path.exists(path):
             with open(path, "w") as f:
                 f.write(",".join([f"x{j}" for j in range(len(features))] + ["y"]) + "\n")
-                for i in integers(os.path.join(base, f"index_{part}_{k}.txt")):
+                for i in chosen:
                     f.write(",".join([rows[i][c] for c in features] + [rows[i][target]]) + "\n")
         paths.append(path)
     return paths
@@ -63,12 +75,13 @@ def main():
     parser.add_argument("--uci", default="build/uci")
     parser.add_argument("--sets", default="yacht,energy,bostonHousing,concrete,wine-quality-red")
     parser.add_argument("--splits", type=int, default=20)
+    parser.add_argument("--validate", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     o = parser.parse_args()
     with open(o.settings) as f:
         settings = [line.strip().split(":", 1) for line in f if ":" in line]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(o.jobs) as pool:
-        parts = {(s, k): write_split(folder, os.path.join(o.uci, s), k)
+        parts = {(s, k): write_split(folder, os.path.join(o.uci, s), k, o.validate)
                  for s in o.sets.split(",") for k in range(o.splits)}
         futures = {(name, s, k): pool.submit(fit, o.program, folder, name, options, *parts[s, k])
                    for name, options in settings for s in o.sets.split(",")

@@ -17,8 +17,12 @@
 
 namespace radir::workflows {
 
-/// The Bayesian network the settings ask for. Throws ArgumentError when they
-/// are invalid.
+/// See table_methods.h.
+TableSettings resolved(const TableSettings& settings,
+                       const data::TableEncoder& encoder, std::int64_t rows);
+
+/// The Bayesian network that resolved settings ask for. Throws ArgumentError
+/// when they are invalid.
 train::ModelSpec model_spec(const TableSettings& settings,
                             const data::TableEncoder& encoder);
 train::TrainerOptions trainer_options(const TableSettings& settings,
@@ -30,13 +34,13 @@ std::uint64_t restart_seed(std::uint64_t seed, std::int64_t restart);
 using TableFitCallback =
     std::function<bool(std::int64_t restart, const train::EpochReport&)>;
 
-/// Fits `settings.fits()` networks or chains, several at a time where there is
-/// a pool. The callback comes from any thread, one call at a time. The result
-/// depends on the seed alone, not on the number of threads. With a run, the
-/// networks are parts of it, "1", "2", ..., or a single one the run itself, and
-/// the exceptions are those of ResumableRun::fit too. Of a method that samples,
-/// each kept draw of each chain is a network; `chains` gets what each chain
-/// did.
+/// Fits `settings.fits()` networks or chains of the resolved settings, several
+/// at a time where there is a pool. The callback comes from any thread, one
+/// call at a time. The result depends on the seed alone, not on the number of
+/// threads. With a run, the networks are parts of it, "1", "2", ..., or a
+/// single one the run itself, and the exceptions are those of ResumableRun::fit
+/// too. Of a method that samples, each kept draw of each chain is a network;
+/// `chains` gets what each chain did.
 TableModel fit_networks(const data::TableEncoder& encoder,
                         const data::EncodedRows& rows,
                         const TableSettings& settings,
@@ -47,6 +51,7 @@ TableModel fit_networks(const data::TableEncoder& encoder,
 
 /// Fits networks to all rows of a table: what `radir train` does, without a
 /// run folder. `target` is the column to predict; a text column means classes.
+/// Without a pool all processors work.
 /// Throws ArgumentError for invalid settings or a target that is not a column,
 /// IoError for a table that cannot be used, NumericalError when the training
 /// fails.

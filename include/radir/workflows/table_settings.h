@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,14 +25,17 @@ enum class OutputLayer {
 /// All settings of a fit to a table.
 struct TableSettings {
   std::vector<std::int64_t> hidden = {50};
-  /// How the posterior is found: the name of a train::Method.
-  std::string method = "elbo";
-  /// The family of the weights' posteriors (posterior::find_family), and its
-  /// options that differ from their defaults: "prior_scale=0.5,noise=weights".
-  std::string family = "radial-directional";
+  /// How the posterior is found: a name of table_methods(), or "auto", which
+  /// the table decides.
+  std::string method = "auto";
+  /// The family of the weights' posteriors (posterior::find_family), empty for
+  /// the method's own, and its options that differ from their defaults:
+  /// "prior_scale=0.5,noise=weights".
+  std::string family;
   std::string family_options;
   // Of the radial-directional family:
-  posterior::Grouping grouping = posterior::Grouping::Double;
+  /// None: the method's own.
+  std::optional<posterior::Grouping> grouping;
   /// See posterior::RadialDirectionalOptions::direction_gap: how far the prior
   /// lets a direction stray.
   double direction_gap = 3e-3;
@@ -72,7 +76,7 @@ struct TableSettings {
 void describe(SettingsVisitor& visit, TableSettings& settings);
 
 /// Throws ArgumentError that names the first invalid setting, UnsupportedError
-/// for a family that the method cannot use.
+/// for a method or family that there is not or that do not go together.
 void check(const TableSettings& settings);
 
 /// The posterior of the weights of a layer; the last one has no ReLU behind it.

@@ -57,6 +57,7 @@ struct TrainTableResult {
   std::int64_t rows = 0;
   std::int64_t inputs = 0;
   std::string target;
+  std::string method;
   std::string likelihood;
   double nll = 0;  ///< of the first network, nats per row
   double kl = 0;

@@ -91,6 +91,7 @@ void print(const TrainTableResult& result, bool as_json) {
        << "rows        " << result.rows << "\n"
        << "inputs      " << result.inputs << "\n"
        << "target      " << result.target << " (" << result.likelihood << ")\n"
+       << "method      " << result.method << "\n"
        << "nll         " << Json(result.nll) << " nats per row\n";
   if (result.chains) {
     print_chains(*result.chains, text);

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "radir/workflows/table_settings.h"
+
+namespace radir::workflows {
+
+/// A way to fit a table, as people name it.
+struct TableMethod {
+  std::string name;     ///< "vi"
+  std::string summary;  ///< "mean-field normal weights"
+  std::string trainer;  ///< the train::Method that finds the posterior
+  std::string family;   ///< of the weights; empty where the settings choose it
+};
+
+/// All methods, without "auto".
+const std::vector<TableMethod>& table_methods();
+
+/// The method that the settings name. Throws UnsupportedError for an unknown
+/// name, ArgumentError when they ask for a family that the method does not
+/// have, and for "auto", which only a table decides.
+const TableMethod& method_of(const TableSettings& settings);
+
+/// The family that the settings and their method ask for.
+std::string family_of(const TableSettings& settings);
+
+/// The same settings for a table of so many rows, encoded inputs and outputs,
+/// with no choice left open. The method "auto" becomes
+/// - a fit, where a setting that only a fit reads is not its default;
+/// - "hmc", where a setting that only chains read is not its default;
+/// - "hmc", its chains as long as a fixed amount of work allows, about a minute
+///   of one core;
+/// - "rdp", where that would be too short.
+/// The choice depends on the numbers given alone, not on the machine.
+TableSettings resolved(TableSettings settings, std::int64_t rows,
+                       std::int64_t inputs, std::int64_t outputs);
+
+}  // namespace radir::workflows

@@ -1,0 +1,154 @@
+#include "radir/workflows/table_methods.h"
+
+#include "radir/core/error.h"
+#include "radir/core/nearest_name.h"
+#include "radir/posterior/grouping.h"
+#include "radir/train/hmc_options.h"
+
+namespace radir::workflows {
+namespace {
+
+constexpr const char* kDefaultFamily = "radial-directional";
+
+/// Rows times weights times gradients of all chains: about a minute of one
+/// core.
+constexpr double kSamplingWork = 4e11;
+
+/// Lengths of a chain, the longest that fits is taken. Shorter ones than the
+/// last predict no better than a fit of the same time.
+struct ChainLength {
+  std::int64_t warmup;
+  std::int64_t draws;
+  std::int64_t leapfrog_steps;
+};
+constexpr ChainLength kChainLengths[] = {
+    {200, 300, 100}, {150, 200, 70}, {100, 100, 50}};
+
+double gradients(const TableSettings& settings) {
+  const train::HmcOptions& hmc = settings.hmc;
+  return static_cast<double>(settings.chains) *
+         (static_cast<double>(hmc.start_steps) +
+          static_cast<double>(hmc.iterations()) *
+              static_cast<double>(hmc.leapfrog_steps));
+}
+
+double weights(const TableSettings& settings, std::int64_t inputs,
+               std::int64_t outputs) {
+  double sum = 0;
+  auto before = static_cast<double>(inputs);
+  for (std::int64_t units : settings.hidden) {
+    sum += before * static_cast<double>(units);
+    before = static_cast<double>(units);
+  }
+  return sum + before * static_cast<double>(outputs);
+}
+
+/// Whether a setting that only a fit reads was changed.
+bool asks_for_fit(const TableSettings& settings) {
+  const TableSettings defaults;
+  return settings.epochs != defaults.epochs ||
+         settings.steps != defaults.steps || settings.batch != defaults.batch ||
+         settings.learning_rate != defaults.learning_rate ||
+         settings.kl_warmup != defaults.kl_warmup ||
+         settings.kl_weight != defaults.kl_weight ||
+         settings.restarts != defaults.restarts ||
+         settings.direction_gap != defaults.direction_gap ||
+         settings.direction_prior != defaults.direction_prior ||
+         settings.concentration_per_group != defaults.concentration_per_group;
+}
+
+bool asks_for_chains(const TableSettings& settings) {
+  const TableSettings defaults;
+  const train::HmcOptions& hmc = settings.hmc;
+  return settings.chains != defaults.chains ||
+         hmc.warmup != defaults.hmc.warmup || hmc.draws != defaults.hmc.draws ||
+         hmc.kept != defaults.hmc.kept ||
+         hmc.leapfrog_steps != defaults.hmc.leapfrog_steps ||
+         hmc.acceptance != defaults.hmc.acceptance ||
+         hmc.start_steps != defaults.hmc.start_steps;
+}
+
+/// Takes the longest chains whose work fits; false where none does.
+bool fit_chains(TableSettings& settings, double rows_times_weights) {
+  for (const ChainLength& length : kChainLengths) {
+    settings.hmc.warmup = length.warmup;
+    settings.hmc.draws = length.draws;
+    settings.hmc.leapfrog_steps = length.leapfrog_steps;
+    if (gradients(settings) * rows_times_weights <= kSamplingWork) return true;
+  }
+  return false;
+}
+
+void choose_method(TableSettings& settings, double rows_times_weights) {
+  if (!settings.family.empty()) {
+    settings.method = "elbo";
+    return;
+  }
+  settings.method = "rdp";
+  if (asks_for_fit(settings)) return;
+  TableSettings sampled = settings;
+  sampled.method = "hmc";
+  if (asks_for_chains(settings) || fit_chains(sampled, rows_times_weights)) {
+    settings = sampled;
+  }
+}
+
+}  // namespace
+
+const std::vector<TableMethod>& table_methods() {
+  static const std::vector<TableMethod> methods = {
+      {"rdp", "radial-directional posteriors, fitted", "elbo", kDefaultFamily},
+      {"vi", "mean-field normal posteriors, fitted", "elbo", "gaussian"},
+      {"hmc", "samples of the exact posterior", "hmc", ""},
+      {"elbo", "any family, fitted to the evidence lower bound", "elbo", ""},
+      {"coordinate-ascent", "any family, its own updates in closed form",
+       "coordinate-ascent", ""},
+  };
+  return methods;
+}
+
+const TableMethod& method_of(const TableSettings& settings) {
+  std::vector<std::string> names = {"auto"};
+  for (const TableMethod& method : table_methods()) {
+    names.push_back(method.name);
+    if (method.name != settings.method) continue;
+    RADIR_CHECK(settings.family.empty() || method.family.empty() ||
+                    settings.family == method.family,
+                ArgumentError, "the method ", method.name, " has the family ",
+                method.family, ", not ", settings.family,
+                "; choose the method elbo for another family");
+    return method;
+  }
+  RADIR_CHECK(settings.method != "auto", ArgumentError,
+              "the method auto depends on the table; see resolved()");
+  std::string known;
+  for (const std::string& name : names) {
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  ::radir::detail::throw_error<UnsupportedError>(
+      "there is no method \"", settings.method, "\"; those known are ", known,
+      did_you_mean(settings.method, names));
+}
+
+std::string family_of(const TableSettings& settings) {
+  const std::string& own = method_of(settings).family;
+  if (!own.empty()) return own;
+  return settings.family.empty() ? kDefaultFamily : settings.family;
+}
+
+TableSettings resolved(TableSettings settings, std::int64_t rows,
+                       std::int64_t inputs, std::int64_t outputs) {
+  if (settings.method == "auto") {
+    choose_method(settings, static_cast<double>(rows) *
+                                weights(settings, inputs, outputs));
+  }
+  if (!settings.grouping) {
+    // Chains under double groups move slowly: a row's length and a column's
+    // make up for each other.
+    settings.grouping = settings.samples() ? posterior::Grouping::Column
+                                           : posterior::Grouping::Double;
+  }
+  return settings;
+}
+
+}  // namespace radir::workflows

@@ -15,6 +15,7 @@
 #include "radir/posterior/family.h"
 #include "radir/posterior/gaussian.h"
 #include "radir/posterior/group_lasso.h"
+#include "radir/posterior/matrix_gaussian.h"
 #include "radir/posterior/point.h"
 #include "radir/posterior/radial_directional.h"
 #include "radir/posterior/weight_posterior.h"

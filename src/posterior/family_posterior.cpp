@@ -106,6 +106,18 @@ std::size_t FamilyPosterior<T>::add_block(std::string name, Extent extent,
 }
 
 template <typename T>
+std::size_t FamilyPosterior<T>::add_unit_block(std::string name, Extent extent,
+                                               std::int64_t copies,
+                                               std::int64_t per_unit) {
+  RADIR_ASSERT(extent == Extent::Rows || extent == Extent::Columns);
+  const std::size_t index = add_block(std::move(name), extent);
+  blocks_[index].copies = copies;
+  blocks_[index].per_unit = per_unit;
+  blocks_[index].size *= copies * per_unit;
+  return index;
+}
+
+template <typename T>
 double FamilyPosterior<T>::spread_of(double gain) const {
   return std::sqrt(gain / static_cast<double>(shape_.row_length()));
 }

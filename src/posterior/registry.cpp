@@ -5,6 +5,7 @@
 #include "radir/posterior/family.h"
 #include "radir/posterior/gaussian.h"
 #include "radir/posterior/group_lasso.h"
+#include "radir/posterior/matrix_gaussian.h"
 #include "radir/posterior/point.h"
 #include "radir/posterior/radial_directional.h"
 
@@ -14,7 +15,8 @@ namespace {
 /// The families of this library: one line each.
 std::vector<const Family*> built_in() {
   return {&family_of(RadialDirectionalOptions{}), &family_of(GaussianOptions{}),
-          &family_of(PointOptions{}), &family_of(GroupLassoOptions{})};
+          &family_of(PointOptions{}), &family_of(GroupLassoOptions{}),
+          &family_of(MatrixGaussianOptions{})};
 }
 
 struct Registry {

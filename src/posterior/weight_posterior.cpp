@@ -8,11 +8,23 @@
 namespace radir::posterior {
 namespace {
 
-/// Copies the kept part of an array of the given extent.
+/// Copies the kept rows or columns of an array that has `units` of them.
 template <typename T>
-void copy_kept(const network::WeightShape& shape, Extent extent,
+void copy_units(const ParameterBlock& block, std::int64_t units,
+                const std::vector<std::int64_t>& kept, const T* from, T* to) {
+  for (std::int64_t copy = 0; copy < block.copies; ++copy) {
+    for (std::int64_t unit : kept) {
+      to = std::copy_n(from + (copy * units + unit) * block.per_unit,
+                       block.per_unit, to);
+    }
+  }
+}
+
+/// Copies the kept part of an array.
+template <typename T>
+void copy_kept(const network::WeightShape& shape, const ParameterBlock& block,
                const KeptUnits& kept, const T* from, T* to) {
-  switch (extent) {
+  switch (block.extent) {
     case Extent::Weight:
       for (std::int64_t row : kept.rows) {
         for (std::int64_t column : kept.columns) {
@@ -22,10 +34,10 @@ void copy_kept(const network::WeightShape& shape, Extent extent,
       }
       break;
     case Extent::Rows:
-      for (std::int64_t row : kept.rows) *to++ = from[row];
+      copy_units(block, shape.rows(), kept.rows, from, to);
       break;
     case Extent::Columns:
-      for (std::int64_t column : kept.columns) *to++ = from[column];
+      copy_units(block, shape.columns(), kept.columns, from, to);
       break;
     case Extent::One:
       *to = *from;
@@ -37,7 +49,7 @@ void copy_kept(const network::WeightShape& shape, Extent extent,
 template <typename T>
 bool same_form(const FamilyPosterior<T>& a, const FamilyPosterior<T>& b) {
   const auto same = [](const ParameterBlock& x, const ParameterBlock& y) {
-    return x.name == y.name && x.extent == y.extent;
+    return x.name == y.name && x.extent == y.extent && x.copies == y.copies;
   };
   const auto& blocks = a.parameter_blocks();
   const auto& others = b.parameter_blocks();
@@ -164,7 +176,7 @@ void WeightPosterior<T>::restrict_to(const KeptUnits& kept,
               "restrict_to: the target is ", target.describe(),
               ", which the kept part of ", describe(), " is not");
   for (std::size_t b = 0; b < parameter_blocks().size(); ++b) {
-    copy_kept(from, parameter_blocks()[b].extent, kept, parameters[b],
+    copy_kept(from, parameter_blocks()[b], kept, parameters[b],
               target_parameters[b]);
   }
   family_->finish_restriction(kept, parameters, *target.family_,

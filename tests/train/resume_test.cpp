@@ -5,8 +5,11 @@
 #include <random>
 
 #include "radir/core/error.h"
+#include "radir/core/thread_pool.h"
 #include "radir/kernels/random.h"
 #include "radir/network/spec.h"
+#include "radir/posterior/family.h"
+#include "radir/posterior/options.h"
 #include "radir/train/trainer.h"
 #include "support/expect_error.h"
 
@@ -34,8 +37,9 @@ struct Surface {
   }
 };
 
-Model small_model() {
+Model small_model(const posterior::Options& weights = {}) {
   ModelSpec spec;
+  spec.weights = {weights};
   spec.network = network::multilayer_perceptron(2, {8}, 1);
   return Model(spec);
 }
@@ -123,6 +127,20 @@ TEST(Resume, GivesTheBitsOfARunThatWasNeverStopped) {
       expect_pieces_make_the_whole<float>(options_with(kept, seed), random);
       expect_pieces_make_the_whole<double>(options_with(kept, seed), random);
     }
+  }
+}
+
+TEST(Resume, GivesTheSameBitsForEveryFamily) {
+  const Surface<float> data;
+  TrainerOptions options = options_with(KeptParameters::Last, 5);
+  options.epochs = 4;
+  for (const posterior::Family* family : posterior::families()) {
+    SCOPED_TRACE(family->name());
+    const Model model = small_model(family->default_options());
+    const auto whole = fit(model, data.view(), options);
+    expect_same(whole, fit_in_pieces(model, data.view(), options, {7, 3}));
+    ThreadPool pool(3);
+    expect_same(whole, fit<float>(model, data.view(), options, nullptr, &pool));
   }
 }
 

@@ -30,6 +30,9 @@ struct ParameterBlock {
   /// the prior pulls steadily and weakly, and the data noisily. Larger steps
   /// suit it, so that it may have its own factor of the learning rate.
   bool is_scale = false;
+  /// Of rows or columns: the array is [copies][units][per_unit].
+  std::int64_t copies = 1;
+  std::int64_t per_unit = 1;
 
   bool weight_shaped() const { return extent == Extent::Weight; }
 };
@@ -149,6 +152,9 @@ class FamilyPosterior {
   /// Appends a block and returns its index.
   std::size_t add_block(std::string name, Extent extent, bool trainable = true,
                         bool is_scale = false);
+  /// The same for an array [copies][rows or columns][per_unit].
+  std::size_t add_unit_block(std::string name, Extent extent,
+                             std::int64_t copies, std::int64_t per_unit);
   /// Standard deviation of weights whose variance times the number of inputs of
   /// a unit is `gain`.
   double spread_of(double gain) const;

@@ -11,6 +11,7 @@
 #include "radir/math/gamma_sampling.h"
 #include "radir/math/half_cauchy.h"
 #include "radir/math/matrix_normal.h"
+#include "radir/math/moment_matching.h"
 #include "radir/math/phi.h"
 #include "radir/math/predictive.h"
 #include "radir/math/radial_kl.h"

@@ -8,6 +8,7 @@
 #include "radir/train/compiled_step.h"
 #include "radir/train/coordinate_ascent.h"
 #include "radir/train/hmc.h"
+#include "radir/train/pbp.h"
 
 namespace radir::train {
 namespace {
@@ -54,8 +55,10 @@ std::deque<MethodInfo>& registry() {
       method_info<CoordinateAscent>(
           "coordinate-ascent",
           "Exact coordinate ascent for a linear model with normal weights"),
-      method_info<Hmc>("hmc",
-                       "Hamiltonian Monte Carlo on the exact posterior")};
+      method_info<Hmc>("hmc", "Hamiltonian Monte Carlo on the exact posterior"),
+      method_info<Pbp>("pbp",
+                       "Probabilistic backpropagation: passes of moment "
+                       "matching, for regression")};
   return entries;
 }
 

@@ -95,8 +95,8 @@ void register_method(MethodInfo method);
 const MethodInfo& find_method(const std::string& name);
 
 /// All methods: "elbo" (gradient steps on the evidence lower bound),
-/// "coordinate-ascent" (see coordinate_ascent.h), "hmc" (see hmc.h) and those
-/// registered since.
+/// "coordinate-ascent" (see coordinate_ascent.h), "hmc" (see hmc.h), "pbp" (see
+/// pbp.h) and those registered since.
 std::vector<const MethodInfo*> methods();
 
 }  // namespace radir::train

@@ -12,6 +12,7 @@
 #include "radir/data/table_source.h"
 #include "radir/kernels/random.h"
 #include "radir/math.h"
+#include "radir/posterior/dropout.h"
 #include "radir/posterior/family.h"
 #include "radir/posterior/gaussian.h"
 #include "radir/posterior/group_lasso.h"

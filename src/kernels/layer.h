@@ -51,6 +51,28 @@ void run_tasks(const LayerContext<T>& context, std::int64_t count,
   }
 }
 
+/// Draws `units` numbers of each example by fill(first number, count, where)
+/// into rows[batch][units], and writes them with the batch innermost, zero past
+/// it. The numbers do not depend on how the work is cut. `work` is the
+/// multiplications that take the time of a number.
+template <typename T, typename Fill>
+void draw_by_example(const LayerContext<T>& context, std::int64_t batch,
+                     std::int64_t stride, std::int64_t units, std::int64_t work,
+                     const Fill& fill, T* rows, T* lanes) {
+  run_tasks(context, batch, work * units * batch, [&](std::int64_t example) {
+    fill(example * units, units, rows + example * units);
+  });
+  Transposition<T> transposition;
+  transposition.from = rows;
+  transposition.from_row = units;
+  transposition.rows = batch;
+  transposition.columns = units;
+  transposition.to = lanes;
+  transposition.to_row = stride;
+  transposition.to_columns = stride;
+  context.tables.lanes.transpose(transposition);
+}
+
 /// Data of one pass through a layer, batch innermost.
 template <typename T>
 struct LayerData {
@@ -180,6 +202,12 @@ LayerPointer<T> make_direct_conv(const LayerContext<T>&,
 template <typename T>
 LayerPointer<T> make_noisy(const LayerContext<T>&, LayerPointer<T> mean,
                            LayerPointer<T> variance);
+
+/// A layer whose input channels are dropped at random, see
+/// NetworkOptions::dropout.
+template <typename T>
+LayerPointer<T> make_dropout(const LayerContext<T>&, LayerPointer<T> layer,
+                             double rate);
 
 /// For a convolution of kernel 3x3 or 5x5, stride and dilation 1, one group.
 template <typename T>

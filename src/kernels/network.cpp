@@ -86,6 +86,7 @@ struct Network<T>::Plan {
       : context{tables_of<T>(options.isa), options.pool, options.max_batch,
                 options.gradients},
         activation_noise(options.activation_noise),
+        dropout(options.dropout),
         input_shape(input),
         output_shape(input) {
     RADIR_CHECK(options.max_batch > 0, ArgumentError,
@@ -106,8 +107,15 @@ struct Network<T>::Plan {
     }
     const bool noisy = weight_sizes.size() < activation_noise.size() &&
                        activation_noise[weight_sizes.size()];
-    layers.push_back(
-        std::visit(MakeLayer<T>{context, input, output, noisy}, spec));
+    LayerPointer<T> layer =
+        std::visit(MakeLayer<T>{context, input, output, noisy}, spec);
+    if (layer->weight_size().weight > 0 &&
+        weight_sizes.size() < dropout.size() &&
+        dropout[weight_sizes.size()] > 0) {
+      layer =
+          make_dropout(context, std::move(layer), dropout[weight_sizes.size()]);
+    }
+    layers.push_back(std::move(layer));
     if (layers.size() > 1) layers.back()->follow(*layers[layers.size() - 2]);
     activations.push_back(buffer(output));
     const WeightSize size = layers.back()->weight_size();
@@ -131,6 +139,7 @@ struct Network<T>::Plan {
 
   LayerContext<T> context;
   std::vector<bool> activation_noise;
+  std::vector<double> dropout;
   network::Shape input_shape;
   network::Shape output_shape;
   std::vector<LayerPointer<T>> layers;
@@ -163,6 +172,16 @@ Network<T>::Network(const network::Shape& input,
               ArgumentError, "Network: activation_noise has ",
               options.activation_noise.size(), " entries, but there are ",
               weight_sizes().size(), " layers with weights");
+  RADIR_CHECK(options.dropout.empty() ||
+                  options.dropout.size() == weight_sizes().size(),
+              ArgumentError, "Network: dropout has ", options.dropout.size(),
+              " entries, but there are ", weight_sizes().size(),
+              " layers with weights");
+  for (double rate : options.dropout) {
+    RADIR_CHECK(rate >= 0 && rate < 1, ArgumentError,
+                "Network: dropout must be at least 0 and below 1, but is ",
+                rate);
+  }
   if (options.gradients) plan_->allocate_gradients();
 }
 

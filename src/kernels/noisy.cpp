@@ -100,25 +100,15 @@ class NoisyLayer final : public Layer<T> {
     return result;
   }
 
-  // Number `example * units + unit` of the stream for each, so that nothing
-  // depends on how the work is cut. Lanes past the batch get none.
+  // Number `example * units + unit` of the stream for each.
   void draw(const RandomStream& stream) {
-    const std::int64_t units = this->output().size();
-    T* const rows = rows_.data();
-    run_tasks(this->context(), this->batch(), kWork * units * this->batch(),
-              [&](std::int64_t example) {
-                fill_normal(stream, example * units, units,
-                            rows + example * units);
-              });
-    Transposition<T> transposition;
-    transposition.from = rows;
-    transposition.from_row = units;
-    transposition.rows = this->batch();
-    transposition.columns = units;
-    transposition.to = noise_.data();
-    transposition.to_row = this->stride();
-    transposition.to_columns = this->stride();
-    this->tables().lanes.transpose(transposition);
+    draw_by_example(
+        this->context(), this->batch(), this->stride(), this->output().size(),
+        kWork,
+        [&](std::int64_t first, std::int64_t count, T* out) {
+          fill_normal(stream, first, count, out);
+        },
+        rows_.data(), noise_.data());
   }
 
   // All numbers of a buffer of this shape, channels being tasks.

@@ -13,9 +13,7 @@ class PlainPosterior final : public PointPosterior<T> {
  public:
   PlainPosterior(const network::WeightShape& shape, const PointOptions& options)
       : PointPosterior<T>(shape, options, options.initial_gain),
-        precision_(options.prior_scale
-                       ? 1 / (*options.prior_scale * *options.prior_scale)
-                       : 0) {}
+        penalty_(options.prior_scale) {}
 
   std::string describe() const override {
     const auto& options = this->options().template get<PointOptions>();
@@ -26,29 +24,17 @@ class PlainPosterior final : public PointPosterior<T> {
   }
 
   double kl(const Arrays<const T>& parameters) override {
-    if (precision_ == 0) return 0;
-    const T* const weight = this->weights(parameters);
-    double squares = 0;
-    for (std::int64_t i = 0; i < this->shape().size(); ++i) {
-      squares +=
-          static_cast<double>(weight[i]) * static_cast<double>(weight[i]);
-    }
-    return precision_ * squares / 2;
+    return penalty_.value(this->shape().size(), this->weights(parameters));
   }
 
   void kl_backward(const Arrays<const T>& parameters, double scale,
                    const Arrays<T>& gradients) override {
-    if (precision_ == 0) return;
-    const T factor = T(scale * precision_);
-    const T* const weight = this->weights(parameters);
-    T* const gradient = this->weights(gradients);
-    for (std::int64_t i = 0; i < this->shape().size(); ++i) {
-      gradient[i] += factor * weight[i];
-    }
+    penalty_.backward(this->shape().size(), this->weights(parameters), scale,
+                      this->weights(gradients));
   }
 
  private:
-  double precision_;  // of the prior
+  L2Penalty penalty_;
 };
 
 class PointFamily final : public FamilyOf<PointOptions, PlainPosterior> {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "radir/kernels/philox.h"
 #include "radir/network/weight_shape.h"
@@ -9,6 +10,37 @@
 // Private to the posteriors.
 
 namespace radir::posterior {
+
+/// sum w^2 / (2 prior_scale^2), the negative log density of a normal prior less
+/// its constant; nothing without a scale.
+class L2Penalty {
+ public:
+  explicit L2Penalty(const std::optional<double>& prior_scale)
+      : precision_(prior_scale ? 1 / (*prior_scale * *prior_scale) : 0) {}
+
+  template <typename T>
+  double value(std::int64_t count, const T* weight) const {
+    if (precision_ == 0) return 0;
+    double squares = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      squares +=
+          static_cast<double>(weight[i]) * static_cast<double>(weight[i]);
+    }
+    return precision_ * squares / 2;
+  }
+
+  /// Adds `scale` times its gradient.
+  template <typename T>
+  void backward(std::int64_t count, const T* weight, double scale,
+                T* gradient) const {
+    if (precision_ == 0) return;
+    const T factor = T(scale * precision_);
+    for (std::int64_t i = 0; i < count; ++i) gradient[i] += factor * weight[i];
+  }
+
+ private:
+  double precision_;  // of the prior
+};
 
 /// Weights that are their own parameters, for families without noise to derive
 /// from.

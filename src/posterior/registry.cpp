@@ -2,6 +2,7 @@
 #include <string>
 
 #include "radir/core/error.h"
+#include "radir/posterior/dropout.h"
 #include "radir/posterior/family.h"
 #include "radir/posterior/gaussian.h"
 #include "radir/posterior/group_lasso.h"
@@ -14,9 +15,12 @@ namespace {
 
 /// The families of this library: one line each.
 std::vector<const Family*> built_in() {
-  return {&family_of(RadialDirectionalOptions{}), &family_of(GaussianOptions{}),
-          &family_of(PointOptions{}), &family_of(GroupLassoOptions{}),
-          &family_of(MatrixGaussianOptions{})};
+  return {&family_of(RadialDirectionalOptions{}),
+          &family_of(GaussianOptions{}),
+          &family_of(PointOptions{}),
+          &family_of(GroupLassoOptions{}),
+          &family_of(MatrixGaussianOptions{}),
+          &family_of(DropoutOptions{})};
 }
 
 struct Registry {

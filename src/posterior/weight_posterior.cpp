@@ -189,6 +189,11 @@ Noise WeightPosterior<T>::noise() const {
 }
 
 template <typename T>
+double WeightPosterior<T>::dropout_rate() const {
+  return family_->dropout_rate();
+}
+
+template <typename T>
 void WeightPosterior<T>::moments_backward(const Arrays<const T>& parameters,
                                           const T* mean_gradient,
                                           const T* variance_gradient,

@@ -181,6 +181,7 @@ class CompiledStep<T>::Impl {
       const PosteriorSet<T>& posteriors) {
     kernels::NetworkOptions options;
     options.activation_noise = posteriors.activation_noise();
+    options.dropout = posteriors.dropout();
     options.max_batch = max_batch;
     options.pool = pool;
     return options;

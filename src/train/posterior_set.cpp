@@ -20,9 +20,13 @@ PosteriorSet<T>::PosteriorSet(const Model& model, Purpose purpose) {
   for (const WeightedLayer& layer : model.layers()) {
     add(model, layer.shape, layer.weight, layer.first_weight_parameter,
         purpose == Purpose::Training);
-    const bool by_moments = entries_.back().by_moments;
-    if (by_moments) entries_.back().noisy_layer = activation_noise_.size();
+    Entry& weight = entries_.back();
+    const bool by_moments = weight.by_moments;
+    if (by_moments || weight.by_dropout) {
+      weight.noisy_layer = activation_noise_.size();
+    }
     activation_noise_.push_back(by_moments);
+    dropout_.push_back(weight.by_dropout ? weight.posterior.dropout_rate() : 0);
     has_bias_.push_back(layer.bias_size > 0);
     if (layer.bias_size > 0) {
       add(model, {1, layer.bias_size, 1, 1}, layer.bias,
@@ -66,11 +70,18 @@ void PosteriorSet<T>::add_variances() {
 template <typename T>
 void PosteriorSet<T>::add(const Model& model, const network::WeightShape& shape,
                           const posterior::Options& options,
-                          std::size_t first_parameter, bool may_use_moments) {
-  Entry entry{
-      posterior::WeightPosterior<T>(shape, options), {}, 0, false, {}, {}, {}};
-  entry.by_moments = may_use_moments &&
-                     entry.posterior.noise() == posterior::Noise::Activations;
+                          std::size_t first_parameter, bool training) {
+  Entry entry{posterior::WeightPosterior<T>(shape, options),
+              {},
+              0,
+              false,
+              false,
+              {},
+              {},
+              {}};
+  const posterior::Noise noise = entry.posterior.noise();
+  entry.by_moments = training && noise == posterior::Noise::Activations;
+  entry.by_dropout = training && noise == posterior::Noise::Inputs;
   for (std::size_t i = 0; i < entry.posterior.parameter_blocks().size(); ++i) {
     entry.offsets.push_back(model.parameters()[first_parameter + i].offset);
   }
@@ -128,9 +139,10 @@ void PosteriorSet<T>::sample(const T* parameters, std::uint64_t seed,
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
     T* const draw = draw_.data() + entry.draw_offset;
-    if (entry.by_moments) {
-      entry.posterior.moments(bind(entry, parameters), draw,
-                              variance_.data() + entry.draw_offset);
+    if (entry.by_moments || entry.by_dropout) {
+      entry.posterior.moments(
+          bind(entry, parameters), draw,
+          entry.by_moments ? variance_.data() + entry.draw_offset : nullptr);
       if (entry.noisy_layer) {
         weights_[*entry.noisy_layer].noise = stream(i, seed, step);
       }
@@ -145,10 +157,12 @@ template <typename T>
 void PosteriorSet<T>::backward(const T* parameters, T* gradient, double loss,
                                ThreadPool* pool) {
   for (Entry& entry : entries_) {
-    if (entry.by_moments) {
+    if (entry.by_moments || entry.by_dropout) {
       entry.posterior.moments_backward(
           bind(entry, parameters), draw_gradient_.data() + entry.draw_offset,
-          variance_gradient_.data() + entry.draw_offset, bind(entry, gradient));
+          entry.by_moments ? variance_gradient_.data() + entry.draw_offset
+                           : nullptr,
+          bind(entry, gradient));
       continue;
     }
     entry.posterior.backward(bind(entry, parameters),

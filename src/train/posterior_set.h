@@ -21,8 +21,9 @@ template <typename T>
 class PosteriorSet {
  public:
   /// What the draws are for. In training, the noise of layers whose family
-  /// says so is drawn in the activations (posterior::Noise): their draw is the
-  /// means, and weights() has the variances too.
+  /// says so is drawn in the activations or the inputs (posterior::Noise):
+  /// their draw is the means, and for noise in the activations weights() has
+  /// the variances too.
   enum class Purpose { Prediction, Training };
 
   explicit PosteriorSet(const Model& model,
@@ -56,6 +57,7 @@ class PosteriorSet {
   const std::vector<bool>& activation_noise() const {
     return activation_noise_;
   }
+  const std::vector<double>& dropout() const { return dropout_; }
   /// All weights and biases of a draw, in one buffer.
   const std::vector<T>& draw() const { return draw_; }
   /// Pointers into a buffer laid out as draw().
@@ -78,7 +80,8 @@ class PosteriorSet {
     std::vector<std::int64_t> offsets;  // of its arrays in a flat buffer
     std::int64_t draw_offset = 0;
     bool by_moments = false;  // the noise is drawn in the activations
-    // The layer whose activations take the noise from this entry's stream.
+    bool by_dropout = false;  // or in the inputs
+    // The layer that takes its noise from this entry's stream.
     std::optional<std::size_t> noisy_layer;
     Binding<const T> inputs;
     Binding<T> outputs;
@@ -86,7 +89,7 @@ class PosteriorSet {
 
   void add(const Model& model, const network::WeightShape& shape,
            const posterior::Options& options, std::size_t first_parameter,
-           bool may_use_moments);
+           bool training);
   void add_variances();
   const posterior::Arrays<const T>& bind(Entry& entry, const T* flat) {
     return entry.inputs.to(flat, entry.offsets);
@@ -100,6 +103,7 @@ class PosteriorSet {
   std::vector<Entry> entries_;
   std::vector<bool> has_bias_;  // per weighted layer
   std::vector<bool> activation_noise_;
+  std::vector<double> dropout_;  // rates, per weighted layer
   std::vector<T> draw_;
   std::vector<T> draw_gradient_;
   // Laid out as draw_, where any noise is drawn in the activations.

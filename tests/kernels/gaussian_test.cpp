@@ -77,6 +77,19 @@ TYPED_TEST(Gaussian, KlIsTheSumOfTheScalarDivergences) {
   }
 }
 
+TEST(GaussianKl, HasKnownValues) {
+  const double loc[] = {0.5, -0.25, 1};
+  const double log_scale[] = {std::log(0.1), std::log(0.2), std::log(0.3)};
+  const double one = 0.3, log_one = std::log(0.2);
+  EXPECT_NEAR(gaussian_kl(1, &one, &log_one, 0.0), 1.174437912434100, 1e-14);
+  // Around their own mean and spread, the sum of log(s_p / s).
+  double centred[3];
+  for (int i = 0; i < 3; ++i) centred[i] = loc[i] - 1.25 / 3;
+  const double prior_variance = 0.310555555555555555;
+  EXPECT_NEAR(gaussian_kl(3, centred, log_scale, std::log(prior_variance) / 2),
+              3.361907103660347, 1e-13);
+}
+
 TEST(GaussianKl, KeepsItsAccuracyWherePosteriorAndPriorMeet) {
   const double loc = 0;
   for (double gap : {1e-8, 1e-5, 1e-3, 0.1, 0.24, 0.26}) {

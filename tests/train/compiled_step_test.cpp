@@ -11,10 +11,12 @@
 #include "radir/math/constants.h"
 #include "radir/math/gamma.h"
 #include "radir/network/spec.h"
+#include "radir/posterior/dropout.h"
 #include "radir/posterior/family_posterior.h"
 #include "radir/posterior/gaussian.h"
 #include "radir/posterior/group_lasso.h"
 #include "radir/posterior/grouping.h"
+#include "radir/posterior/matrix_gaussian.h"
 #include "radir/posterior/options.h"
 #include "radir/posterior/point.h"
 #include "radir/posterior/radial_directional.h"
@@ -123,21 +125,24 @@ void check_linear_network(const posterior::Options& options) {
   settings.kl_weight = 0.7;
   auto state = initial_state<double>(model, 11, 50);
 
+  const WeightedLayer& layer = model.layers()[0];
   posterior::WeightPosterior<double> weight({1, kOutputs, kInputs, 1}, options);
+  posterior::WeightPosterior<double> bias({1, kOutputs, 1, 1}, layer.bias);
   const auto exact = [&](const std::vector<double>& parameters) {
-    posterior::Arrays<const double> arrays;
-    for (std::size_t i = 0; i < weight.parameter_blocks().size(); ++i) {
-      arrays.push_back(parameters.data() + model.parameters()[i].offset);
-    }
-    std::vector<double> mean(kInputs * kOutputs), variance(mean.size());
-    weight.moments(arrays, mean.data(), variance.data());
-    const WeightedLayer& layer = model.layers()[0];
-    const auto offset = [&](std::size_t index) {
-      return static_cast<std::size_t>(model.parameters()[index].offset);
+    const auto read_moments = [&](posterior::WeightPosterior<double>& posterior,
+                                  std::size_t first, std::vector<double>& mean,
+                                  std::vector<double>& variance) {
+      posterior::Arrays<const double> arrays;
+      for (std::size_t i = 0; i < posterior.parameter_blocks().size(); ++i) {
+        arrays.push_back(parameters.data() +
+                         model.parameters()[first + i].offset);
+      }
+      posterior.moments(arrays, mean.data(), variance.data());
     };
-    const double* bias = &parameters[offset(layer.first_bias_parameter)];
-    const double* bias_log_scale =
-        &parameters[offset(layer.first_bias_parameter + 1)];
+    std::vector<double> mean(kInputs * kOutputs), variance(mean.size());
+    read_moments(weight, layer.first_weight_parameter, mean, variance);
+    std::vector<double> bias_mean(kOutputs), bias_variance(kOutputs);
+    read_moments(bias, layer.first_bias_parameter, bias_mean, bias_variance);
     const double* log_shape =
         &parameters[static_cast<std::size_t>(model.likelihood_offset())];
     double sum = 0;
@@ -145,9 +150,9 @@ void check_linear_network(const posterior::Options& options) {
       for (std::size_t i = 0; i < kOutputs; ++i) {
         const std::size_t w = i * kInputs + j;
         const double residual =
-            data.targets[j * kOutputs + i] - mean[w] - bias[i];
+            data.targets[j * kOutputs + i] - mean[w] - bias_mean[i];
         const double squared =
-            residual * residual + variance[w] + std::exp(2 * bias_log_scale[i]);
+            residual * residual + variance[w] + bias_variance[i];
         sum += expected_nll(squared, log_shape[0], log_shape[1]);
       }
     }
@@ -181,6 +186,15 @@ TEST(CompiledStep, GradientsOfALinearNetworkAreUnbiased) {
     options.initial_noise = 0.4;
     check_linear_network(options);
   }
+  posterior::DropoutOptions dropout;
+  dropout.rate = 0.3;
+  dropout.prior_scale = 2;
+  check_linear_network(dropout);
+  posterior::MatrixGaussianOptions matrix;
+  matrix.pseudo_data = 2;
+  matrix.pseudo_noise = 1e-6;  // its moments have this to first order
+  matrix.initial_noise = 0.4;
+  check_linear_network(matrix);
 }
 
 // The noise of a hidden layer goes through a ReLU; per example, the units of

@@ -21,6 +21,25 @@ namespace {
 constexpr std::int64_t kRows = 150;
 constexpr std::int64_t kInputs = 3;
 
+// Draws 0, 2 and 1.5 for the target 1, with a precision known to be 0.5.
+TEST(Precision, DrawsAreAMixture) {
+  ModelSpec spec;
+  spec.network = network::multilayer_perceptron(1, {}, 1);
+  const Model model(spec);
+  std::vector<double> parameters(
+      static_cast<std::size_t>(model.parameter_count()));
+  const auto own = static_cast<std::size_t>(model.likelihood_offset());
+  parameters[own] = std::log(1e11);
+  parameters[own + 1] = std::log(2e11);
+  const double outputs[] = {0, 2, 1.5};
+  const double input = 0, target = 1;
+  const auto found =
+      log_likelihoods(model, parameters, outputs, 3,
+                      DataView<double>{&input, &target, nullptr, 1});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NEAR(found[0], -1.449028542259431, 1e-8);
+}
+
 /// A curve with two outputs and noise of 0.2.
 struct Curve {
   Curve() {

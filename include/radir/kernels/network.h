@@ -27,6 +27,7 @@ struct Weights {
   // means.
   const T* weight_variance = nullptr;
   const T* bias_variance = nullptr;
+  /// For those layers and for those with NetworkOptions::dropout.
   RandomStream noise = {};
 };
 
@@ -52,6 +53,12 @@ struct NetworkOptions {
   ///   y = mean(x) + sqrt(variance(x^2)) eps.
   /// eps is number `example * units + unit` of Weights::noise.
   std::vector<bool> activation_noise = {};
+  /// For each layer with weights (empty: for none) the probability with which
+  /// an input channel of an example is set to zero; the others are divided by
+  /// the probability that they are not, so that the mean stays. Channel c of an
+  /// example is dropped where number `example * channels + c` of the uniform
+  /// numbers of Weights::noise is below the probability. 0: no dropout.
+  std::vector<double> dropout = {};
 };
 
 /// Forward and backward passes of a sequential network on raw buffers, with one

@@ -60,6 +60,7 @@ enum class Noise {
   None,         ///< nowhere: the weights are numbers
   Weights,      ///< sample() and backward()
   Activations,  ///< in the units, from moments(), with moments_backward()
+  Inputs,       ///< in the inputs, which are dropped at dropout_rate()
 };
 
 /// Stream numbers one posterior draws from, at most.
@@ -133,9 +134,14 @@ class FamilyPosterior {
       const Arrays<T>& /*target_parameters*/) const {}
 
   virtual Noise noise() const { return Noise::Weights; }
-  /// Adds the gradient through moments(), given those of mean and variance.
-  /// Families with Noise::Activations have it; the others throw
-  /// UnsupportedError.
+  /// Of Noise::Inputs: the probability with which a training step drops an
+  /// input channel of an example (kernels::NetworkOptions::dropout), using the
+  /// mean of the weights. A draw drops columns with the same probability, and
+  /// divides the others by that of being kept.
+  virtual double dropout_rate() const { return 0; }
+  /// Adds the gradient through moments(), given those of mean and variance (the
+  /// latter null for Noise::Inputs). Families with Noise::Activations or
+  /// Noise::Inputs have it; the others throw UnsupportedError.
   virtual void moments_backward(const Arrays<const T>& parameters,
                                 const T* mean_gradient,
                                 const T* variance_gradient,

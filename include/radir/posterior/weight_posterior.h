@@ -86,8 +86,11 @@ class WeightPosterior {
 
   /// Where a training step draws the noise.
   Noise noise() const;
+  /// See FamilyPosterior.
+  double dropout_rate() const;
   /// Adds the gradient through moments(), given those of mean and variance.
-  /// Throws UnsupportedError unless the noise is Noise::Activations.
+  /// Throws UnsupportedError unless the noise is Noise::Activations or
+  /// Noise::Inputs.
   void moments_backward(const Arrays<const T>& parameters,
                         const T* mean_gradient, const T* variance_gradient,
                         const Arrays<T>& gradients);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -51,17 +52,21 @@ void run_tasks(const LayerContext<T>& context, std::int64_t count,
   }
 }
 
-/// Draws `units` numbers of each example by fill(first number, count, where)
-/// into rows[batch][units], and writes them with the batch innermost, zero past
-/// it. The numbers do not depend on how the work is cut. `work` is the
+/// Draws `units` numbers of each example into rows[batch][units], by calls of
+/// fill(first number, count, where), whose numbers must not depend on how they
+/// are cut; writes them with the batch innermost, zero past it. `work` is the
 /// multiplications that take the time of a number.
 template <typename T, typename Fill>
 void draw_by_example(const LayerContext<T>& context, std::int64_t batch,
                      std::int64_t stride, std::int64_t units, std::int64_t work,
                      const Fill& fill, T* rows, T* lanes) {
-  run_tasks(context, batch, work * units * batch, [&](std::int64_t example) {
-    fill(example * units, units, rows + example * units);
-  });
+  constexpr std::int64_t kTaskNumbers = 4096;
+  const std::int64_t count = batch * units;
+  run_tasks(context, (count + kTaskNumbers - 1) / kTaskNumbers, work * count,
+            [&](std::int64_t task) {
+              const std::int64_t first = task * kTaskNumbers;
+              fill(first, std::min(kTaskNumbers, count - first), rows + first);
+            });
   Transposition<T> transposition;
   transposition.from = rows;
   transposition.from_row = units;

@@ -91,6 +91,11 @@ class Gaussian final : public TypedLikelihood<Gaussian> {
     return true;
   }
 
+  bool scale_noise(double factor, double* own) const override {
+    own[1] += std::log(factor);
+    return true;
+  }
+
   template <typename T>
   double loss_of(const kernels::LikelihoodData<T>& data,
                  const Targets<T>& targets, const double* own,

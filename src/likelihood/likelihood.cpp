@@ -53,6 +53,10 @@ std::unique_ptr<const Likelihood> make_likelihood(const Options& options) {
 void Likelihood::initialize(std::int64_t, double*) const {}
 double Likelihood::kl(const double*) const { return 0; }
 void Likelihood::kl_backward(const double*, double, double*) const {}
+bool Likelihood::scale_noise(double /*factor*/, double* /*own*/) const {
+  return false;
+}
+
 bool Likelihood::own_step(const double*, const OwnStep&, double*) const {
   return false;
 }

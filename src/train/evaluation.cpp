@@ -1,6 +1,9 @@
 #include "radir/train/evaluation.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
 
 #include "radir/core/error.h"
 #include "radir/likelihood/likelihood.h"
@@ -43,17 +46,20 @@ std::vector<double> log_likelihoods(const Model& model,
   return result;
 }
 
-template <typename T>
-double predictive_nll(const Model& model, const std::vector<T>& parameters,
-                      const DataView<T>& data, std::int64_t samples,
-                      std::uint64_t seed, Execution execution) {
+namespace {
+
+/// Calls visit(examples, their outputs under all draws) for parts of the data,
+/// so that the outputs stay small.
+template <typename T, typename Visit>
+void for_each_chunk(const Model& model, const std::vector<T>& parameters,
+                    const DataView<T>& data, std::int64_t samples,
+                    std::uint64_t seed, Execution execution,
+                    const Visit& visit) {
   RADIR_CHECK(data.count > 0, ArgumentError,
               "predictive_nll: there are no examples");
   Predictor<T> predictor(model, parameters, samples, seed, execution);
-  // Chunks, so that the outputs of all samples stay small.
   constexpr std::int64_t kChunk = 4096;
   std::vector<T> outputs;
-  double sum = 0;
   for (std::int64_t begin = 0; begin < data.count; begin += kChunk) {
     DataView<T> chunk = data;
     chunk.count = std::min(kChunk, data.count - begin);
@@ -63,12 +69,70 @@ double predictive_nll(const Model& model, const std::vector<T>& parameters,
     outputs.resize(
         static_cast<std::size_t>(samples * chunk.count * model.output_size()));
     predictor.run(chunk.inputs, chunk.count, outputs.data());
-    for (double value :
-         log_likelihoods(model, parameters, outputs.data(), samples, chunk)) {
-      sum -= value;
-    }
+    visit(chunk, outputs.data());
   }
+}
+
+}  // namespace
+
+template <typename T>
+double predictive_nll(const Model& model, const std::vector<T>& parameters,
+                      const DataView<T>& data, std::int64_t samples,
+                      std::uint64_t seed, Execution execution) {
+  double sum = 0;
+  for_each_chunk(model, parameters, data, samples, seed, execution,
+                 [&](const DataView<T>& chunk, const T* outputs) {
+                   for (double value : log_likelihoods(
+                            model, parameters, outputs, samples, chunk)) {
+                     sum -= value;
+                   }
+                 });
   return sum / static_cast<double>(data.count);
+}
+
+template <typename T>
+bool scale_noise(const Model& model, double factor,
+                 std::vector<T>& parameters) {
+  std::vector<double> own = likelihood_parameters(model, parameters);
+  if (!model.likelihood().scale_noise(factor, own.data())) return false;
+  std::transform(own.begin(), own.end(),
+                 parameters.begin() + model.likelihood_offset(),
+                 [](double value) { return static_cast<T>(value); });
+  return true;
+}
+
+template <typename T>
+NoiseFit fit_noise(const Model& model, const std::vector<T>& parameters,
+                   const DataView<T>& data, std::int64_t samples,
+                   std::uint64_t seed, Execution execution) {
+  constexpr int kLowest = -16;  // quarters of a power of 2
+  constexpr int kHighest = 64;
+  std::vector<NoiseFit> fits;
+  std::vector<std::vector<T>> scaled;
+  for (int quarter = kLowest; quarter <= kHighest; ++quarter) {
+    const double factor = std::exp2(quarter / 4.0);
+    std::vector<T> changed = parameters;
+    if (!scale_noise(model, factor, changed)) break;
+    fits.push_back({factor, 0});
+    scaled.push_back(std::move(changed));
+  }
+  if (fits.empty()) {
+    return {1,
+            predictive_nll(model, parameters, data, samples, seed, execution)};
+  }
+  const auto count = static_cast<double>(data.count);
+  for_each_chunk(model, parameters, data, samples, seed, execution,
+                 [&](const DataView<T>& chunk, const T* outputs) {
+                   for (std::size_t k = 0; k < fits.size(); ++k) {
+                     for (double value : log_likelihoods(
+                              model, scaled[k], outputs, samples, chunk)) {
+                       fits[k].nll -= value / count;
+                     }
+                   }
+                 });
+  return *std::min_element(
+      fits.begin(), fits.end(),
+      [](const NoiseFit& a, const NoiseFit& b) { return a.nll < b.nll; });
 }
 
 #define RADIR_INSTANTIATE(T)                                             \
@@ -79,7 +143,11 @@ double predictive_nll(const Model& model, const std::vector<T>& parameters,
       const DataView<T>&);                                               \
   template double predictive_nll<T>(const Model&, const std::vector<T>&, \
                                     const DataView<T>&, std::int64_t,    \
-                                    std::uint64_t, Execution);
+                                    std::uint64_t, Execution);           \
+  template bool scale_noise<T>(const Model&, double, std::vector<T>&);   \
+  template NoiseFit fit_noise<T>(const Model&, const std::vector<T>&,    \
+                                 const DataView<T>&, std::int64_t,       \
+                                 std::uint64_t, Execution);
 RADIR_INSTANTIATE(float)
 RADIR_INSTANTIATE(double)
 #undef RADIR_INSTANTIATE

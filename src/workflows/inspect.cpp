@@ -103,9 +103,10 @@ io::SavedModel prune_model(const io::SavedModel& model,
                            const PruneOptions& options) {
   const train::Model network(model.spec);
   RADIR_CHECK(model.networks.size() == 1 || network.has_noise(),
-              UnsupportedError, "prune: the model has ", model.networks.size(),
-              " draws of a chain, whose units differ in importance; train it ",
-              "with the method rdp to prune it");
+              UnsupportedError, "prune: the model is a mixture of ",
+              model.networks.size(), " sets of weights (draws of a chain or ",
+              "an ensemble), whose units differ in importance; train it with ",
+              "the method rdp to prune it");
   const network::Wiring wiring(model.spec.network);
   const prune::Scores scores =
       prune::unit_scores(network, model.networks.front());

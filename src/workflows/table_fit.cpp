@@ -9,6 +9,7 @@
 #include "radir/likelihood/options.h"
 #include "radir/network/spec.h"
 #include "radir/train/compiled_step.h"
+#include "radir/train/evaluation.h"
 #include "radir/train/hmc.h"
 #include "radir/train/model.h"
 #include "radir/train/posterior_density.h"
@@ -75,6 +76,16 @@ train::ModelSpec model_spec(const TableSettings& settings,
   // worth two observations. The article's Gamma(6, 6) forbids small noise.
   spec.likelihood.prior_shape = 1;
   spec.likelihood.prior_rate = 0.01;
+  if (method_of(settings).trainer == "pbp") {
+    RADIR_CHECK(spec.likelihood.kind == likelihood::Kind::Gaussian,
+                UnsupportedError, "the method ", settings.method,
+                " supports a numeric target with one noise level, not the ",
+                likelihood::to_string(spec.likelihood.kind),
+                " likelihood; choose another method");
+    // As published; its moments must be finite.
+    spec.likelihood.prior_shape = 6;
+    spec.likelihood.prior_rate = 6;
+  }
   const std::int64_t outputs =
       likelihood::make_likelihood(spec.likelihood)
           ->output_size(encoder.is_classification() ? encoder.target().width()
@@ -156,6 +167,11 @@ TableModel fit_networks(const data::TableEncoder& encoder,
     }
   } else {
     result.networks = std::move(fits);
+  }
+  if (settings.noise_factor != 1) {
+    for (std::vector<float>& network : result.networks) {
+      train::scale_noise(model, settings.noise_factor, network);
+    }
   }
   if (chains != nullptr) *chains = std::move(statistics);
   return result;

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "radir/core/error.h"
+#include "radir/core/settings_text.h"
 #include "radir/likelihood/options.h"
 #include "radir/posterior/grouping.h"
 #include "radir/train/evaluation.h"
@@ -13,6 +14,7 @@
 #include "radir/train/schedule.h"
 #include "radir/workflows/run_part.h"
 #include "radir/workflows/table_fit.h"
+#include "radir/workflows/table_methods.h"
 
 namespace radir::workflows {
 namespace {
@@ -44,16 +46,23 @@ double log_scale(const data::TableEncoder& encoder) {
   return encoder.is_classification() ? 0 : std::log(encoder.target().scale);
 }
 
+/// Fits a network; where its method tunes the noise, sets its factor too.
 double validation_score(const data::TableEncoder& encoder,
                         const data::EncodedRows& fit_on,
                         const data::EncodedRows& score_on,
-                        const TableSettings& settings,
-                        const ResumableRun* run) {
+                        TableSettings& settings, const ResumableRun* run) {
   try {
-    const TableModel fitted =
-        fit_networks(encoder, fit_on, settings, nullptr, nullptr, run);
-    return -train::predictive_nll(train::Model(fitted.spec),
-                                  fitted.networks.front(), score_on.view(),
+    const TableModel fitted = fit_networks(
+        encoder, fit_on, single_network(settings), nullptr, nullptr, run);
+    const train::Model model(fitted.spec);
+    const std::vector<float>& network = fitted.networks.front();
+    if (method_of(settings).tunes_noise) {
+      const train::NoiseFit noise = train::fit_noise(
+          model, network, score_on.view(), kValidationSamples, settings.seed);
+      settings.noise_factor *= noise.factor;
+      return -noise.nll - log_scale(encoder);
+    }
+    return -train::predictive_nll(model, network, score_on.view(),
                                   kValidationSamples, settings.seed) -
            log_scale(encoder);
   } catch (const NumericalError&) {
@@ -61,27 +70,63 @@ double validation_score(const data::TableEncoder& encoder,
   }
 }
 
+/// Both groupings and two gaps.
+std::vector<TableSettings> radial_candidates(const TableSettings& base) {
+  std::vector<TableSettings> candidates;
+  for (auto grouping :
+       {posterior::Grouping::Double, posterior::Grouping::Row}) {
+    for (double gap : {1e-2, 1e-3}) {
+      candidates.push_back(base);
+      candidates.back().grouping = grouping;
+      candidates.back().direction_gap = gap;
+    }
+  }
+  return candidates;
+}
+
+/// One per set of the method's options; those of the settings stay.
+std::vector<TableSettings> option_candidates(const TableSettings& base) {
+  const auto given = parse_assignments("family_options", base.family_options);
+  std::vector<TableSettings> candidates;
+  for (const std::string& text : method_of(base).tuned_options) {
+    auto options = given;
+    options.merge(parse_assignments("family_options", text));
+    std::string joined;
+    for (const auto& [name, value] : options) {
+      joined += (joined.empty() ? "" : ",") + name + "=" + value;
+    }
+    candidates.push_back(base);
+    candidates.back().family_options = joined;
+  }
+  return candidates;
+}
+
 }  // namespace
 
-std::vector<TableSettings> tuning_candidates(const TableSettings& base,
+std::vector<TableSettings> tuning_candidates(const TableSettings& given,
                                              bool classification) {
+  TableSettings base = given;
+  if (base.method == "auto") base.method = base.family.empty() ? "rdp" : "elbo";
+  std::vector<TableSettings> candidates;
+  const TableMethod& method = method_of(base);
+  for (std::int64_t passes : method.tuned_passes) {
+    candidates.push_back(base);
+    candidates.back().epochs = passes;
+  }
+  if (!candidates.empty()) return candidates;
+
   std::vector<likelihood::Kind> kinds = {likelihood::Kind::Gaussian,
                                          likelihood::Kind::PredictedNoise};
   if (classification) kinds = {base.noise};
-  std::vector<TableSettings> candidates;
+  const auto priors = method.tuned_options.empty() ? radial_candidates(base)
+                                                   : option_candidates(base);
   for (likelihood::Kind noise : kinds) {
-    for (auto grouping :
-         {posterior::Grouping::Double, posterior::Grouping::Row}) {
-      for (double gap : {1e-2, 1e-3}) {
-        for (std::int64_t longer : {1, 3}) {
-          TableSettings candidate = base;
-          candidate.noise = noise;
-          candidate.grouping = grouping;
-          candidate.direction_gap = gap;
-          candidate.epochs *= longer;
-          candidate.steps *= longer;
-          candidates.push_back(candidate);
-        }
+    for (const TableSettings& prior : priors) {
+      for (std::int64_t longer : {1, 3}) {
+        candidates.push_back(prior);
+        candidates.back().noise = noise;
+        candidates.back().epochs *= longer;
+        candidates.back().steps *= longer;
       }
     }
   }
@@ -107,11 +152,12 @@ std::vector<TableTrial> compare_candidates(
   const auto run_one = [&](std::int64_t i) {
     TableTrial& trial = trials[static_cast<std::size_t>(i)];
     trial.settings = candidates[static_cast<std::size_t>(i)];
-    TableSettings single = trial.settings;
-    single.restarts = 1;
+    if (trial.settings.method == "auto") {
+      trial.settings = resolved(trial.settings, encoder, fit_on.count);
+    }
     const RunPart part(run, "trial-" + std::to_string(i + 1));
     trial.log_likelihood =
-        validation_score(encoder, fit_on, score_on, single, part.get());
+        validation_score(encoder, fit_on, score_on, trial.settings, part.get());
     const std::lock_guard<std::mutex> lock(one_at_a_time);
     if (on_trial) on_trial(trial);
   };

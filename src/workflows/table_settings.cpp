@@ -77,7 +77,8 @@ Json later_settings() {
                {"direction_prior", "location-agnostic"},
                {"concentration_per_group", false},
                {"output_layer", "same"},
-               {"kl_weight", 1.0}};
+               {"kl_weight", 1.0},
+               {"noise_factor", 1.0}};
   TableSettings defaults;
   Json hmc = Json::object();
   files::SettingsWriter writer(hmc);
@@ -133,6 +134,11 @@ void describe_posterior(SettingsVisitor& visit, TableSettings& settings) {
                 "row",
                 {}},
                settings.noise, noise_choices());
+  visit.number({"noise_factor",
+                "Factor of the variance of one noise level after the training; "
+                "--tune sets it for methods whose weights have no noise",
+                above(0)},
+               settings.noise_factor);
 }
 
 void describe_training(SettingsVisitor& visit, TableSettings& settings) {
@@ -221,6 +227,9 @@ posterior::Options weight_options(const TableSettings& settings,
     SettingsAssignment gain(name, {{"initial_gain", "1"}});
     family.visit_settings(gain, options);
   }
+  SettingsAssignment own(
+      name, parse_assignments("family_options", method_of(settings).options));
+  family.visit_settings(own, options);
   SettingsAssignment given(
       name + " options",
       parse_assignments("family_options", settings.family_options));
@@ -233,6 +242,9 @@ posterior::Options weight_options(const TableSettings& settings,
 std::int64_t epochs_of(const TableSettings& settings, std::int64_t rows) {
   if (settings.samples()) return settings.hmc.iterations();
   if (settings.epochs > 0) return settings.epochs;
+  if (settings.method != "auto" && method_of(settings).passes > 0) {
+    return method_of(settings).passes;
+  }
   const std::int64_t batches = (rows + settings.batch - 1) / settings.batch;
   return std::max<std::int64_t>(1, settings.steps / batches);
 }

@@ -7,6 +7,7 @@
 #include "radir/likelihood/gaussian.h"
 #include "radir/likelihood/options.h"
 #include "radir/network/spec.h"
+#include "radir/posterior/point.h"
 #include "radir/train/evaluation.h"
 #include "radir/train/model.h"
 #include "radir/train/predictor.h"
@@ -38,6 +39,38 @@ TEST(Precision, DrawsAreAMixture) {
                       DataView<double>{&input, &target, nullptr, 1});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_NEAR(found[0], -1.449028542259431, 1e-8);
+}
+
+TEST(Precision, TheNoiseOfExamplesIsFound) {
+  ModelSpec spec;
+  spec.network = network::multilayer_perceptron(1, {}, 1);
+  spec.weights = {posterior::PointOptions{}};
+  const Model model(spec);
+  // The network says 0, the noise has variance 1 and claims to have 1/16.
+  std::vector<double> parameters(
+      static_cast<std::size_t>(model.parameter_count()));
+  const auto own = static_cast<std::size_t>(model.likelihood_offset());
+  parameters[own] = std::log(1e6);
+  parameters[own + 1] = std::log(1e6 / 16);
+  std::vector<double> inputs(5000, 1), targets(5000);
+  kernels::fill_normal({3, 0, 0}, 0, 5000, targets.data());
+  const DataView<double> data{inputs.data(), targets.data(), nullptr, 5000};
+  const NoiseFit fit = fit_noise(model, parameters, data, 2, 1);
+  EXPECT_NEAR(fit.factor, 16, 1e-9);
+  EXPECT_TRUE(scale_noise(model, fit.factor, parameters));
+  EXPECT_NEAR(predictive_nll(model, parameters, data, 2, 1), fit.nll, 1e-12);
+
+  spec.network = network::multilayer_perceptron(1, {}, 3);
+  spec.likelihood.kind = likelihood::Kind::Categorical;
+  const Model classes(spec);
+  parameters.assign(static_cast<std::size_t>(classes.parameter_count()), 0);
+  EXPECT_FALSE(scale_noise(classes, 2, parameters));
+  const std::vector<std::int64_t> labels(5000, 1);
+  const NoiseFit none = fit_noise(
+      classes, parameters,
+      DataView<double>{inputs.data(), nullptr, labels.data(), 5000}, 2, 1);
+  EXPECT_EQ(none.factor, 1);
+  EXPECT_NEAR(none.nll, std::log(3.0), 1e-12);
 }
 
 /// A curve with two outputs and noise of 0.2.

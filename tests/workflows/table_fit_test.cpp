@@ -11,6 +11,7 @@
 #include "radir/data/table_source.h"
 #include "radir/files/byte_source.h"
 #include "radir/io/model_file.h"
+#include "radir/likelihood/gaussian.h"
 #include "radir/posterior/family.h"
 #include "radir/posterior/radial_directional.h"
 #include "radir/train/evaluation.h"
@@ -228,6 +229,29 @@ TEST(TableFit, CandidatesCoverBothNoiseModelsOfANumber) {
   const auto classes = tuning_candidates(base, true);
   EXPECT_EQ(numbers.size(), 2 * classes.size());
   EXPECT_GT(classes.size(), 1u);
+}
+
+TEST(TableFit, TheNoiseFactorIsTunedAndApplied) {
+  const RobotArm arm;
+  TableSettings settings = short_training();
+  settings.method = "map";
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(arm.train.rows()));
+  std::iota(rows.begin(), rows.end(), 0);
+  const auto trials = compare_candidates(
+      arm.train, "distance", data::MissingValues::Refuse, rows, {settings});
+  EXPECT_GT(trials[0].settings.noise_factor, 0);
+  EXPECT_NE(trials[0].settings.noise_factor, 1);
+
+  const TableModel plain = fit_networks(arm.encoder, arm.rows, settings);
+  settings.noise_factor = 4;
+  const TableModel noisy = fit_networks(arm.encoder, arm.rows, settings);
+  const train::Model model(plain.spec);
+  const auto variance = [&](const TableModel& fitted) {
+    const auto q = likelihood::precision_of(
+        train::likelihood_parameters(model, fitted.networks[0]).data());
+    return q.rate / q.shape;
+  };
+  EXPECT_NEAR(variance(noisy) / variance(plain), 4, 1e-4);
 }
 
 TEST(TableFit, RefusesSettingsThatMakeNoSense) {

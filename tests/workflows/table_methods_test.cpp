@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "radir/core/error.h"
+#include "radir/posterior/point.h"
+#include "radir/workflows/table_search.h"
 #include "support/expect_error.h"
 
 namespace radir::workflows {
@@ -50,6 +55,69 @@ TEST(TableMethods, WhatIsChosenStays) {
   const TableSettings same = resolved(settings, 500, 10, 1);
   EXPECT_EQ(to_json(same), to_json(settings));
   EXPECT_EQ(family_of(same), "gaussian");
+}
+
+TEST(TableMethods, AllFitsAreTunedAlike) {
+  for (const TableMethod& method : table_methods()) {
+    SCOPED_TRACE(method.name);
+    TableSettings settings;
+    settings.method = method.name;
+    check(settings);
+    const auto numbers = tuning_candidates(settings, false);
+    EXPECT_EQ(numbers.size(), 16u);
+    std::set<std::string> different;
+    for (const TableSettings& candidate : numbers) {
+      check(candidate);
+      EXPECT_EQ(candidate.method, method.name);
+      different.insert(to_json(candidate));
+    }
+    EXPECT_EQ(different.size(), 16u);
+  }
+}
+
+TEST(TableMethods, OptionsThatAreGivenAreNotTuned) {
+  TableSettings settings;
+  settings.method = "vi";
+  settings.family_options = "initial_noise=0.2,noise=activations";
+  for (const TableSettings& candidate : tuning_candidates(settings, true)) {
+    EXPECT_NE(candidate.family_options.find("noise=activations"),
+              std::string::npos);
+    EXPECT_NE(candidate.family_options.find("initial_noise=0.2"),
+              std::string::npos);
+    EXPECT_NE(candidate.family_options.find("prior_scale="), std::string::npos);
+  }
+}
+
+TEST(TableMethods, AnEnsembleIsFiveNetworksOrAsManyAsAsked) {
+  TableSettings settings;
+  settings.method = "ensemble";
+  TableSettings five = resolved(settings, 500, 10, 1);
+  EXPECT_EQ(five.restarts, 5);
+  const TableSettings one = resolved(single_network(five), 500, 10, 1);
+  EXPECT_EQ(one.method, "map");
+  EXPECT_EQ(one.restarts, 1);
+  EXPECT_EQ(family_of(one), family_of(five));
+  settings.restarts = 3;
+  EXPECT_EQ(resolved(settings, 500, 10, 1).restarts, 3);
+}
+
+TEST(TableMethods, TheirOptionsComeBeforeTheGivenOnes) {
+  TableSettings settings;
+  settings.method = "map";
+  const auto prior = [&] {
+    return weight_options(settings, true).get<posterior::PointOptions>();
+  };
+  EXPECT_EQ(prior().prior_scale, 0.2);
+  settings.family_options = "prior_scale=none";
+  EXPECT_EQ(prior().prior_scale, std::nullopt);
+}
+
+TEST(TableMethods, PassesAreTheirOwnWhereNoneAreGiven) {
+  TableSettings settings;
+  settings.method = "pbp";
+  EXPECT_EQ(epochs_of(settings, 1000), 40);
+  settings.epochs = 3;
+  EXPECT_EQ(epochs_of(settings, 1000), 3);
 }
 
 TEST(TableMethods, UnknownOnesAreRefused) {

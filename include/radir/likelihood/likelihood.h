@@ -70,6 +70,10 @@ class Likelihood {
   virtual bool own_step(const double* own_gradient, const OwnStep& step,
                         double* own) const;
 
+  /// Multiplies the variance of the noise that the own parameters describe.
+  /// Returns false, and does nothing, where they describe none.
+  virtual bool scale_noise(double factor, double* own) const;
+
   /// Sum over a batch of the expected negative log-likelihood, in nats; writes
   /// the derivatives of data.scale times it by the outputs and, added to what
   /// is there, by the own parameters. Allocates nothing.

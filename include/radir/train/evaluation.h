@@ -29,4 +29,25 @@ double predictive_nll(const Model& model, const std::vector<T>& parameters,
                       const DataView<T>& data, std::int64_t samples,
                       std::uint64_t seed, Execution execution = {});
 
+/// Multiplies the variance of the noise among the parameters. Returns false,
+/// and does nothing, where the likelihood has none of its own.
+template <typename T>
+bool scale_noise(const Model& model, double factor, std::vector<T>& parameters);
+
+/// A factor of the noise's variance, and the mean negative log-likelihood with
+/// it.
+struct NoiseFit {
+  double factor = 1;
+  double nll = 0;
+};
+
+/// The factor with which examples that were not trained on are most likely
+/// under `samples` draws, among powers of 2^(1/4) from 1/16 to 2^16; 1 where
+/// the likelihood has no noise of its own. The residuals of the training set
+/// say too little about the noise where the weights are numbers.
+template <typename T>
+NoiseFit fit_noise(const Model& model, const std::vector<T>& parameters,
+                   const DataView<T>& data, std::int64_t samples,
+                   std::uint64_t seed, Execution execution = {});
+
 }  // namespace radir::train

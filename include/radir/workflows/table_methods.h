@@ -14,6 +14,20 @@ struct TableMethod {
   std::string summary;  ///< "mean-field normal weights"
   std::string trainer;  ///< the train::Method that finds the posterior
   std::string family;   ///< of the weights; empty where the settings choose it
+  /// Options of the family, before those of the settings.
+  std::string options = {};
+  /// Networks, where the settings ask for one; above 1, one of them is a
+  /// network of the method `member`.
+  std::int64_t networks = 1;
+  std::string member = {};
+  /// Passes over the rows where the settings give no epochs; 0: by their steps.
+  std::int64_t passes = 0;
+
+  // What tuning compares:
+  std::vector<std::string> tuned_options = {};  ///< of the family
+  std::vector<std::int64_t> tuned_passes = {};  ///< in place of all others
+  /// Whether it sets TableSettings::noise_factor too.
+  bool tunes_noise = false;
 };
 
 /// All methods, without "auto".
@@ -27,8 +41,12 @@ const TableMethod& method_of(const TableSettings& settings);
 /// The family that the settings and their method ask for.
 std::string family_of(const TableSettings& settings);
 
+/// The settings of one of the networks that these ask for.
+TableSettings single_network(TableSettings settings);
+
 /// The same settings for a table of so many rows, encoded inputs and outputs,
-/// with no choice left open. The method "auto" becomes
+/// with no choice left open: the method's grouping and number of networks. The
+/// method "auto" becomes
 /// - a fit, where a setting that only a fit reads is not its default;
 /// - "hmc", where a setting that only chains read is not its default;
 /// - "hmc", its chains as long as a fixed amount of work allows, about a minute

@@ -21,10 +21,11 @@ struct TableTrial {
   double log_likelihood = 0;
 };
 
-/// The candidates that `radir train --tune` compares: both groupings, two prior
-/// concentrations, two lengths of training and, for a numeric target, both
-/// noise models.
-std::vector<TableSettings> tuning_candidates(const TableSettings& base,
+/// The candidates that `radir train --tune` compares: four priors of the method
+/// (of the radial-directional posteriors both groupings and two gaps), two
+/// lengths of training and, for a numeric target, both noise models. Those of
+/// the method pbp, as many, differ in the passes.
+std::vector<TableSettings> tuning_candidates(const TableSettings& given,
                                              bool classification);
 
 /// Fits every candidate to four fifths of `rows` of the table (its own encoder

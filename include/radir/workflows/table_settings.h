@@ -49,7 +49,11 @@ struct TableSettings {
   /// Noise of a numeric target; not read for a categorical one.
   likelihood::Kind noise = likelihood::Kind::Gaussian;
 
-  /// Passes over the training rows; 0: as many as make `steps` steps.
+  /// Of the variance of one noise level, after the training.
+  double noise_factor = 1;
+
+  /// Passes over the training rows; 0: as many as make `steps` steps, or the
+  /// method's own number.
   std::int64_t epochs = 0;
   std::int64_t steps = 20000;
   std::int64_t batch = 100;

@@ -27,6 +27,7 @@
 #include "radir/workflows/table_predictor.h"
 #include "radir/workflows/table_search.h"
 #include "radir/workflows/table_settings.h"
+#include "reproduce/uci_fit.h"
 
 namespace radir::reproduce {
 namespace {
@@ -34,7 +35,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kRestarts = 5;
-constexpr std::int64_t kSamples = 200;
 /// As the article takes them.
 constexpr std::int64_t kPublishedSamples = 100;
 constexpr std::int64_t kQuickSplits = 5;
@@ -55,23 +55,12 @@ constexpr Prior kPriors[] = {
     {posterior::Grouping::Row, 3e-3},    {posterior::Grouping::Row, 1e-3},
 };
 
-/// Sets with fewer training rows than this are small: a held-out fifth says
-/// little there, so several are tried, and long training gains nothing.
-constexpr std::int64_t kSmallSet = 2000;
-constexpr int kSmallSetRepetitions = 3;
-
-std::int64_t steps_of(const UciOptions& options, std::int64_t rows) {
-  if (options.steps > 0) return options.steps;
-  if (options.quick) return 10000;
-  return rows < kSmallSet ? 20000 : 40000;
-}
-
 std::vector<workflows::TableSettings> candidates(const UciOptions& options,
                                                  std::int64_t rows,
                                                  std::int64_t hidden_units,
                                                  likelihood::Kind noise) {
   std::vector<workflows::TableSettings> result;
-  const std::int64_t steps = steps_of(options, rows);
+  const std::int64_t steps = uci_steps(options, rows);
   for (const Prior& prior : kPriors) {
     workflows::TableSettings settings;
     settings.method = "rdp";
@@ -93,66 +82,13 @@ std::string describe(const workflows::TableSettings& settings) {
                      settings.direction_gap, settings.steps);
 }
 
-UciScore score(const workflows::TableModel& model,
-               const data::EncodedRows& test, std::uint64_t seed) {
-  workflows::TablePredictor predictor(model, kSamples, seed);
-  const data::ColumnCode& code = model.encoder.target();
-  UciScore result;
-  double squares = 0;
-  const auto overflowed = predictor.regression(
-      test, [&](std::int64_t row, const likelihood::PredictiveMixture& p) {
-        const double target =
-            code.mean +
-            code.scale * static_cast<double>(
-                             test.targets[static_cast<std::size_t>(row)]);
-        result.log_likelihood += p.log_density(target);
-        squares += (target - p.mean()) * (target - p.mean());
-        const double probability = p.cdf(target);
-        if (probability >= 0.05 && probability <= 0.95) result.coverage_90 += 1;
-      });
-  RADIR_CHECK(overflowed.empty(), NumericalError, "uci: ", overflowed.size(),
-              " test rows have no prediction: the outputs overflow");
-  const double count = static_cast<double>(test.count);
-  result.log_likelihood /= count;
-  result.rmse = std::sqrt(squares / count);
-  result.coverage_90 /= count;
-  return result;
-}
-
-/// The candidates' scores, means over several held-out parts for small sets.
-std::vector<workflows::TableTrial> mean_trials(
-    const data::Table& table, const data::UciSplit& split,
-    const std::vector<workflows::TableSettings>& settings,
-    const workflows::ResumableRun* run) {
-  const int repetitions =
-      static_cast<std::int64_t>(split.train.size()) < kSmallSet
-          ? kSmallSetRepetitions
-          : 1;
-  std::vector<workflows::TableTrial> means;
-  for (const workflows::TableSettings& candidate : settings)
-    means.push_back({candidate});
-  for (int i = 0; i < repetitions; ++i) {
-    std::vector<workflows::TableSettings> seeded = settings;
-    for (workflows::TableSettings& candidate : seeded) {
-      candidate.seed = workflows::restart_seed(candidate.seed, i);
-    }
-    const workflows::RunPart part(run, "tuning-" + std::to_string(i + 1));
-    const auto trials = workflows::compare_candidates(
-        table, "target", data::MissingValues::Refuse, split.train, seeded,
-        nullptr, nullptr, part.get());
-    for (std::size_t k = 0; k < means.size(); ++k) {
-      means[k].log_likelihood += trials[k].log_likelihood / repetitions;
-    }
-  }
-  return means;
-}
-
 UciNoiseResult run_noise_model(
     const data::Table& table, const data::UciSplit& split,
     const std::vector<workflows::TableSettings>& settings,
     const workflows::ResumableRun* run) {
-  const workflows::TableTrial best =
-      workflows::best_trial(mean_trials(table, split, settings, run));
+  const workflows::TableTrial best = workflows::best_trial(mean_trials(
+      table, split, settings,
+      repetitions_of(static_cast<std::int64_t>(split.train.size())), run));
   const data::TableEncoder encoder = data::TableEncoder::fit(
       table, "target", data::MissingValues::Refuse, split.train);
   const data::EncodedRows train = encoder.encode(table, true, split.train);
@@ -164,9 +100,9 @@ UciNoiseResult run_noise_model(
   result.chosen = describe(best.settings);
   result.validation = best.log_likelihood;
   const std::uint64_t seed = best.settings.seed;
-  result.mixture = score(model, test, seed);
+  result.mixture = uci_score(model, test, seed);
   model.networks.resize(1);
-  result.single = score(model, test, seed);
+  result.single = uci_score(model, test, seed);
   if (best.settings.noise == likelihood::Kind::Gaussian) {
     result.published_estimator =
         workflows::TablePredictor(model, kPublishedSamples, seed)
@@ -203,9 +139,9 @@ UciSplitResult run_split(const UciOptions& options, const data::UciSet& set,
 /// What must be equal for a kept result to count.
 std::string configuration(const UciOptions& options, const std::string& data) {
   Json json = {
-      {"data", data},          {"seed", options.seed},
-      {"samples", kSamples},   {"published_samples", kPublishedSamples},
-      {"restarts", kRestarts}, {"repetitions", kSmallSetRepetitions}};
+      {"data", data},           {"seed", options.seed},
+      {"samples", kUciSamples}, {"published_samples", kPublishedSamples},
+      {"restarts", kRestarts},  {"repetitions", kSmallSetRepetitions}};
   for (std::int64_t rows : {kSmallSet - 1, kSmallSet}) {
     for (const workflows::TableSettings& settings :
          candidates(options, rows, 1, likelihood::Kind::Gaussian)) {
@@ -213,12 +149,6 @@ std::string configuration(const UciOptions& options, const std::string& data) {
     }
   }
   return json.dump();
-}
-
-Json to_json(const UciScore& score) {
-  return {{"log_likelihood", score.log_likelihood},
-          {"rmse", score.rmse},
-          {"coverage_90", score.coverage_90}};
 }
 
 Json to_json(const UciNoiseResult& result) {
@@ -238,21 +168,6 @@ std::string to_json(const UciSplitResult& result,
                      {"predicted_noise", to_json(result.predicted_noise)},
                      {"seconds", result.seconds}};
   return json.dump(2) + "\n";
-}
-
-/// A number that is not finite is null in JSON.
-double number_from(files::JsonObject& json, const char* key) {
-  return json.optional_number(key).value_or(
-      std::numeric_limits<double>::quiet_NaN());
-}
-
-UciScore score_from(files::JsonObject json) {
-  UciScore score;
-  score.log_likelihood = number_from(json, "log_likelihood");
-  score.rmse = number_from(json, "rmse");
-  score.coverage_90 = json.number("coverage_90");
-  json.finish();
-  return score;
 }
 
 UciNoiseResult noise_result_from(files::JsonObject json) {
@@ -340,9 +255,10 @@ std::vector<Task> tasks_of(const std::vector<data::UciSet>& sets,
 }  // namespace
 
 std::string to_json(const UciOptions& options) {
-  const Json json = {{"data_dir", options.data_dir}, {"sets", options.sets},
-                     {"splits", options.splits},     {"quick", options.quick},
-                     {"steps", options.steps},       {"seed", options.seed}};
+  Json json = {{"data_dir", options.data_dir}, {"sets", options.sets},
+               {"splits", options.splits},     {"quick", options.quick},
+               {"steps", options.steps},       {"seed", options.seed}};
+  if (!options.methods.empty()) json["methods"] = options.methods;
   return json.dump();
 }
 
@@ -357,6 +273,7 @@ UciOptions uci_options_from_json(const std::string& text) {
   options.quick = json.boolean("quick");
   options.steps = json.integer("steps", 0, kMost);
   options.seed = json.seed("seed");
+  if (document.contains("methods")) options.methods = json.strings("methods");
   json.finish();
   return options;
 }

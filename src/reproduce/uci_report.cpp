@@ -58,6 +58,12 @@ UciMean mean_over_splits(const std::vector<UciSplitResult>& results,
   }
   RADIR_CHECK(!values.empty(), ArgumentError,
               "mean_over_splits: there is no result of the set ", set);
+  return mean_and_error(values);
+}
+
+UciMean mean_and_error(const std::vector<double>& values) {
+  RADIR_CHECK(!values.empty(), ArgumentError,
+              "mean_and_error: there are no numbers");
   const double count = static_cast<double>(values.size());
   UciMean mean;
   for (double v : values) mean.mean += v / count;

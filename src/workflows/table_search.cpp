@@ -105,19 +105,25 @@ std::vector<TableSettings> option_candidates(const TableSettings& base) {
 
 std::vector<TableSettings> tuning_candidates(const TableSettings& given,
                                              bool classification) {
+  if (classification) return tuning_candidates(given, {given.noise});
+  return tuning_candidates(
+      given, {likelihood::Kind::Gaussian, likelihood::Kind::PredictedNoise});
+}
+
+std::vector<TableSettings> tuning_candidates(
+    const TableSettings& given, const std::vector<likelihood::Kind>& kinds) {
   TableSettings base = given;
   if (base.method == "auto") base.method = base.family.empty() ? "rdp" : "elbo";
   std::vector<TableSettings> candidates;
   const TableMethod& method = method_of(base);
-  for (std::int64_t passes : method.tuned_passes) {
+  // As many as the other methods have: of one noise model, half of them.
+  for (std::size_t i = kinds.size() == 1 ? 1 : 0;
+       i < method.tuned_passes.size(); i += kinds.size() == 1 ? 2 : 1) {
     candidates.push_back(base);
-    candidates.back().epochs = passes;
+    candidates.back().epochs = method.tuned_passes[i];
   }
   if (!candidates.empty()) return candidates;
 
-  std::vector<likelihood::Kind> kinds = {likelihood::Kind::Gaussian,
-                                         likelihood::Kind::PredictedNoise};
-  if (classification) kinds = {base.noise};
   const auto priors = method.tuned_options.empty() ? radial_candidates(base)
                                                    : option_candidates(base);
   for (likelihood::Kind noise : kinds) {

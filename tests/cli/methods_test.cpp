@@ -9,6 +9,7 @@
 #include "cli/program.h"
 #include "cli/running_program.h"
 #include "radir/io/onnx.h"
+#include "support/small_uci_set.h"
 #include "support/temporary_folder.h"
 
 // Every method of `radir train` that fits, from a table to an exported network.
@@ -148,6 +149,28 @@ TEST_P(MethodCommand, IsTunedWithTheSameNumberOfTrials) {
   const std::string name = GetParam();
   EXPECT_EQ(config["method"], name);
   EXPECT_EQ(config["restarts"], name == "ensemble" ? 5 : 1);
+}
+
+TEST_F(MethodCommands, AreComparedOnUciSets) {
+  testing::write_small_uci_set(folder_);
+  const std::string command =
+      "reproduce uci --sets yacht --quick --steps 30 "
+      "--data-dir " +
+      in("") + "--out " + in("run");
+  const ProgramResult compared =
+      run_program(command + "--methods rdp,vmg --json");
+  ASSERT_EQ(compared.exit_code, 0) << compared.err;
+  const Json methods = Json::parse(compared.out)["methods"];
+  ASSERT_EQ(methods.size(), 2u);
+  EXPECT_EQ(methods[0]["method"], "rdp");
+  EXPECT_EQ(methods[1]["published"]["VMG"], -1.30);
+  EXPECT_TRUE(methods[1].contains("less_rdp"));
+  EXPECT_TRUE(contains(read_bytes(folder_ / "run/methods.html"), "vmg"));
+  const ProgramResult again =
+      run_program("reproduce uci --resume " + in("run"));
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_TRUE(contains(again.out, "less rdp"));
+  expect_failure(command + "--methods vii", 5, "there is no method \"vii\"");
 }
 
 TEST_F(MethodCommands, WhatDoesNotGoTogetherIsRefused) {

@@ -72,6 +72,8 @@ TEST(TableMethods, AllFitsAreTunedAlike) {
       different.insert(to_json(candidate));
     }
     EXPECT_EQ(different.size(), 16u);
+    EXPECT_EQ(tuning_candidates(settings, {likelihood::Kind::Gaussian}).size(),
+              8u);
   }
 }
 

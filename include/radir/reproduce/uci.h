@@ -22,6 +22,8 @@ struct UciOptions {
   /// 20,000 (quick: 10,000).
   std::int64_t steps = 0;
   std::uint64_t seed = 0;
+  /// Methods to compare instead (uci_methods.h); empty: the benchmark.
+  std::vector<std::string> methods = {};
 };
 
 /// The options as a JSON object.
@@ -83,6 +85,9 @@ struct UciMean {
   double mean = 0;
   double standard_error = 0;  ///< 0 for a single split
 };
+
+/// Of one number per split. Throws ArgumentError when there is none.
+UciMean mean_and_error(const std::vector<double>& values);
 
 /// Mean of what `value` takes from each split of a set.
 UciMean mean_over_splits(

@@ -8,6 +8,7 @@
 #include "radir/core/thread_pool.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
+#include "radir/likelihood/options.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/table_settings.h"
 
@@ -27,6 +28,9 @@ struct TableTrial {
 /// the method pbp, as many, differ in the passes.
 std::vector<TableSettings> tuning_candidates(const TableSettings& given,
                                              bool classification);
+/// The same with the noise models that are to be compared.
+std::vector<TableSettings> tuning_candidates(
+    const TableSettings& given, const std::vector<likelihood::Kind>& kinds);
 
 /// Fits every candidate to four fifths of `rows` of the table (its own encoder
 /// fitted on them too) and scores it on the last fifth, in parallel.

@@ -8,8 +8,12 @@
 #include "radir/core/version.h"
 #include "radir/data/data_dir.h"
 #include "radir/data/uci.h"
+#include "radir/files/atomic_file.h"
 #include "radir/io/run_folder.h"
+#include "radir/report/page.h"
+#include "radir/report/table.h"
 #include "radir/reproduce/uci.h"
+#include "radir/reproduce/uci_methods.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/run_config.h"
 #include "radir/workflows/table_fit.h"
@@ -18,6 +22,7 @@ namespace radir::cli {
 namespace {
 
 using reproduce::UciMean;
+using reproduce::UciMethodResult;
 using reproduce::UciNoiseResult;
 using reproduce::UciOptions;
 using reproduce::UciScore;
@@ -98,6 +103,71 @@ void print(const std::string& run, const Results& results, bool json) {
             << "\n";
 }
 
+void print_methods(const std::string& run,
+                   const std::vector<UciMethodResult>& results,
+                   const std::string& page, bool json) {
+  const report::Table table = reproduce::uci_method_table(results);
+  if (!json) {
+    std::cout << "Test log-likelihood per row, mean over splits and standard "
+                 "error\n\n"
+              << to_text(table) << "\nrun  " << run << "\npage " << page
+              << "\n";
+    return;
+  }
+  Json methods = Json::array();
+  for (const reproduce::UciMethodSummary& one : reproduce::summaries(results)) {
+    Json entry = {{"set", one.set},
+                  {"method", one.method},
+                  {"splits", one.splits},
+                  {"log_likelihood", to_json(one.log_likelihood)},
+                  {"rmse", to_json(one.rmse)},
+                  {"coverage_90", to_json(one.coverage_90)},
+                  {"seconds", one.seconds}};
+    if (one.compared) {
+      entry["less_rdp"] = to_json(one.less_rdp);
+      entry["less_rdp"]["corrected_error"] = one.corrected_error;
+    }
+    for (const auto& [name, value] : one.published) {
+      entry["published"][name] = value;
+    }
+    methods.push_back(std::move(entry));
+  }
+  const Json document = {
+      {"version", version()}, {"run", run}, {"methods", std::move(methods)}};
+  std::cout << document.dump(2) << "\n";
+}
+
+std::string progress_text(const std::string& what, double share) {
+  return what + " done, " + std::to_string(static_cast<int>(100 * share)) +
+         " % of all";
+}
+
+void run_methods_in(const io::RunFolder& folder, const UciOptions& options,
+                    const std::vector<data::UciSet>& sets,
+                    const RunOptions& run_options,
+                    const CommonOptions& common) {
+  ThreadPool pool(common.threads);
+  std::vector<UciMethodResult> results;
+  train_in(folder, kUciCommand, run_options,
+           [&](const workflows::ResumableRun& run) {
+             Progress progress;
+             results = reproduce::run_uci_methods(
+                 options, sets, pool,
+                 [&](const UciMethodResult& latest, double share) {
+                   progress.show(
+                       share, progress_text(latest.set + " split " +
+                                                std::to_string(latest.split) +
+                                                " " + latest.method,
+                                            share));
+                 },
+                 &run);
+           });
+  folder.remove_checkpoints();
+  const std::string page = folder.file("methods.html");
+  files::write_file(page, to_html(reproduce::uci_method_page(results)));
+  print_methods(folder.path(), results, page, common.json);
+}
+
 Json uci_config(const UciOptions& options, const std::string& fingerprint) {
   return workflows::run_config(
       {{"source", options.data_dir + "/uci"}, {"fingerprint", fingerprint}},
@@ -107,21 +177,22 @@ Json uci_config(const UciOptions& options, const std::string& fingerprint) {
 void run_in(const io::RunFolder& folder, const UciOptions& options,
             const std::vector<data::UciSet>& sets,
             const RunOptions& run_options, const CommonOptions& common) {
+  if (!options.methods.empty()) {
+    return run_methods_in(folder, options, sets, run_options, common);
+  }
   ThreadPool pool(common.threads);
   Results results;
-  train_in(folder, kUciCommand, run_options,
-           [&](const workflows::ResumableRun& run) {
-             Progress progress;
-             const auto report = [&](const UciSplitResult& latest,
-                                     double share) {
-               progress.show(share,
-                             latest.set + " split " +
-                                 std::to_string(latest.split) + " done, " +
-                                 std::to_string(static_cast<int>(100 * share)) +
-                                 " % of all");
-             };
-             results = reproduce::run_uci(options, sets, pool, report, &run);
-           });
+  train_in(
+      folder, kUciCommand, run_options,
+      [&](const workflows::ResumableRun& run) {
+        Progress progress;
+        const auto report = [&](const UciSplitResult& latest, double share) {
+          progress.show(share, progress_text(latest.set + " split " +
+                                                 std::to_string(latest.split),
+                                             share));
+        };
+        results = reproduce::run_uci(options, sets, pool, report, &run);
+      });
   folder.remove_checkpoints();
   print(folder.path(), results, common.json);
 }
@@ -129,6 +200,7 @@ void run_in(const io::RunFolder& folder, const UciOptions& options,
 void begin(UciOptions options, RunOptions run, const CommonOptions& common) {
   options.data_dir = absolute_path(data::data_dir(options.data_dir));
   options.seed = common.seed;
+  reproduce::uci_methods_of(options);  // rejects unknown ones
   if (run.out.empty()) run.out = free_run_name("uci");
   io::RunFolder::check_free(run.out);
   const std::vector<data::UciSet> sets = reproduce::read_uci_sets(options);
@@ -180,6 +252,12 @@ void add_reproduce_uci(CLI::App& reproduce, Invocation& invocation) {
           "--steps", options->steps,
           "Steps of each training; 0 for a number that depends on the set")
       ->type_name("N");
+  command
+      ->add_option("--methods", options->methods,
+                   "Methods of radir train to compare instead of the "
+                   "benchmark; all for every one")
+      ->delimiter(',')
+      ->type_name("NAME");
   command
       ->add_option("--data-dir", options->data_dir,
                    "Folder with uci/ (default: RADIR_DATA_DIR)")

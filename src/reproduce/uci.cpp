@@ -258,7 +258,10 @@ std::string to_json(const UciOptions& options) {
   Json json = {{"data_dir", options.data_dir}, {"sets", options.sets},
                {"splits", options.splits},     {"quick", options.quick},
                {"steps", options.steps},       {"seed", options.seed}};
-  if (!options.methods.empty()) json["methods"] = options.methods;
+  if (!options.methods.empty()) {
+    json["methods"] = options.methods;
+    json["restarts"] = options.restarts;
+  }
   return json.dump();
 }
 
@@ -273,7 +276,10 @@ UciOptions uci_options_from_json(const std::string& text) {
   options.quick = json.boolean("quick");
   options.steps = json.integer("steps", 0, kMost);
   options.seed = json.seed("seed");
-  if (document.contains("methods")) options.methods = json.strings("methods");
+  if (json.has("methods")) {  // not in version 0.1
+    options.methods = json.strings("methods");
+    options.restarts = json.integer("restarts", 1, kMost);
+  }
   json.finish();
   return options;
 }

@@ -45,6 +45,7 @@ TableSettings base_settings(const UciOptions& options,
   settings.hidden = {hidden_units};
   settings.noise = likelihood::Kind::Gaussian;
   settings.steps = uci_steps(options, rows);
+  settings.restarts = options.restarts;
   settings.seed = options.seed;
   if (options.quick) {
     settings.hmc.warmup = 100;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -101,53 +102,74 @@ bool scale_noise(const Model& model, double factor,
   return true;
 }
 
-template <typename T>
-NoiseFit fit_noise(const Model& model, const std::vector<T>& parameters,
-                   const DataView<T>& data, std::int64_t samples,
-                   std::uint64_t seed, Execution execution) {
+std::vector<double> noise_factors() {
   constexpr int kLowest = -16;  // quarters of a power of 2
   constexpr int kHighest = 64;
-  std::vector<NoiseFit> fits;
-  std::vector<std::vector<T>> scaled;
+  std::vector<double> factors;
   for (int quarter = kLowest; quarter <= kHighest; ++quarter) {
-    const double factor = std::exp2(quarter / 4.0);
-    std::vector<T> changed = parameters;
-    if (!scale_noise(model, factor, changed)) break;
-    fits.push_back({factor, 0});
-    scaled.push_back(std::move(changed));
+    factors.push_back(std::exp2(quarter / 4.0));
   }
-  if (fits.empty()) {
-    return {1,
-            predictive_nll(model, parameters, data, samples, seed, execution)};
-  }
-  const auto count = static_cast<double>(data.count);
-  for_each_chunk(model, parameters, data, samples, seed, execution,
-                 [&](const DataView<T>& chunk, const T* outputs) {
-                   for (std::size_t k = 0; k < fits.size(); ++k) {
-                     for (double value : log_likelihoods(
-                              model, scaled[k], outputs, samples, chunk)) {
-                       fits[k].nll -= value / count;
-                     }
-                   }
-                 });
-  return *std::min_element(
-      fits.begin(), fits.end(),
-      [](const NoiseFit& a, const NoiseFit& b) { return a.nll < b.nll; });
+  return factors;
 }
 
-#define RADIR_INSTANTIATE(T)                                             \
-  template std::vector<double> likelihood_parameters<T>(                 \
-      const Model&, const std::vector<T>&);                              \
-  template std::vector<double> log_likelihoods<T>(                       \
-      const Model&, const std::vector<T>&, const T*, std::int64_t,       \
-      const DataView<T>&);                                               \
-  template double predictive_nll<T>(const Model&, const std::vector<T>&, \
-                                    const DataView<T>&, std::int64_t,    \
-                                    std::uint64_t, Execution);           \
-  template bool scale_noise<T>(const Model&, double, std::vector<T>&);   \
-  template NoiseFit fit_noise<T>(const Model&, const std::vector<T>&,    \
-                                 const DataView<T>&, std::int64_t,       \
-                                 std::uint64_t, Execution);
+template <typename T>
+NoiseFit fit_noise(const Model& model,
+                   const std::vector<std::vector<T>>& networks,
+                   const DataView<T>& data, std::int64_t samples,
+                   std::uint64_t seed, const std::vector<double>& factors,
+                   Execution execution) {
+  std::vector<T> probe = networks.at(0);
+  const bool has_noise = scale_noise(model, 1, probe);
+  const std::vector<double> tried = has_noise ? factors : std::vector{1.0};
+  // Of each factor and example, one number per network.
+  const auto count = static_cast<std::size_t>(data.count);
+  std::vector<std::vector<double>> values(tried.size() * count);
+  for (const std::vector<T>& parameters : networks) {
+    std::vector<std::vector<T>> scaled(tried.size(), parameters);
+    for (std::size_t k = 0; k < tried.size(); ++k) {
+      scale_noise(model, tried[k], scaled[k]);
+    }
+    std::size_t row = 0;
+    for_each_chunk(model, parameters, data, samples, seed, execution,
+                   [&](const DataView<T>& chunk, const T* outputs) {
+                     for (std::size_t k = 0; k < tried.size(); ++k) {
+                       std::size_t at = k * count + row;
+                       for (double value : log_likelihoods(
+                                model, scaled[k], outputs, samples, chunk)) {
+                         values[at++].push_back(value);
+                       }
+                     }
+                     row += static_cast<std::size_t>(chunk.count);
+                   });
+  }
+  NoiseFit best;
+  best.nll = std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < tried.size(); ++k) {
+    double nll = 0;
+    for (std::size_t row = 0; row < count; ++row) {
+      const std::vector<double>& of_networks = values[k * count + row];
+      nll -= math::log_mean_exp(of_networks.data(),
+                                static_cast<std::int64_t>(of_networks.size())) /
+             static_cast<double>(count);
+    }
+    if (nll < best.nll) best = {tried[k], nll};
+  }
+  return best;
+}
+
+#define RADIR_INSTANTIATE(T)                                                \
+  template std::vector<double> likelihood_parameters<T>(                    \
+      const Model&, const std::vector<T>&);                                 \
+  template std::vector<double> log_likelihoods<T>(                          \
+      const Model&, const std::vector<T>&, const T*, std::int64_t,          \
+      const DataView<T>&);                                                  \
+  template double predictive_nll<T>(const Model&, const std::vector<T>&,    \
+                                    const DataView<T>&, std::int64_t,       \
+                                    std::uint64_t, Execution);              \
+  template bool scale_noise<T>(const Model&, double, std::vector<T>&);      \
+  template NoiseFit fit_noise<T>(                                           \
+      const Model&, const std::vector<std::vector<T>>&, const DataView<T>&, \
+      std::int64_t, std::uint64_t, const std::vector<double>&, Execution);
 RADIR_INSTANTIATE(float)
 RADIR_INSTANTIATE(double)
 #undef RADIR_INSTANTIATE

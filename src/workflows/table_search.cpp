@@ -9,6 +9,7 @@
 #include "radir/core/settings_text.h"
 #include "radir/likelihood/options.h"
 #include "radir/posterior/grouping.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/train/evaluation.h"
 #include "radir/train/model.h"
 #include "radir/train/schedule.h"
@@ -22,6 +23,13 @@ namespace {
 /// Share of the rows behind a validation score, one in this many.
 constexpr std::size_t kValidationRowPart = 5;
 constexpr std::int64_t kValidationSamples = 100;
+/// What tuning compares the given weight of the KL term, or the given length of
+/// training, with.
+constexpr double kSmallKlWeight = 0.3;
+constexpr std::int64_t kLonger = 3;
+/// Networks of a trial whose settings ask for several: enough to see what a
+/// mixture gains.
+constexpr std::int64_t kTrialNetworks = 2;
 /// Added to the seed of the shuffle that cuts off the validation rows, so that
 /// it is none of the training's.
 constexpr std::uint64_t kValidationSeed = 0x76616c6964617465u;
@@ -46,40 +54,45 @@ double log_scale(const data::TableEncoder& encoder) {
   return encoder.is_classification() ? 0 : std::log(encoder.target().scale);
 }
 
-/// Fits a network; where its method tunes the noise, sets its factor too.
+/// Fits networks; where their method tunes the noise, sets its factor too.
 double validation_score(const data::TableEncoder& encoder,
                         const data::EncodedRows& fit_on,
                         const data::EncodedRows& score_on,
                         TableSettings& settings, const ResumableRun* run) {
   try {
-    const TableModel fitted = fit_networks(
-        encoder, fit_on, single_network(settings), nullptr, nullptr, run);
-    const train::Model model(fitted.spec);
-    const std::vector<float>& network = fitted.networks.front();
-    if (method_of(settings).tunes_noise) {
-      const train::NoiseFit noise = train::fit_noise(
-          model, network, score_on.view(), kValidationSamples, settings.seed);
-      settings.noise_factor *= noise.factor;
-      return -noise.nll - log_scale(encoder);
-    }
-    return -train::predictive_nll(model, network, score_on.view(),
-                                  kValidationSamples, settings.seed) -
-           log_scale(encoder);
+    TableSettings tried = single_network(settings);
+    tried.restarts = std::min(settings.restarts, kTrialNetworks);
+    const TableModel fitted =
+        fit_networks(encoder, fit_on, tried, nullptr, nullptr, run);
+    const train::NoiseFit noise = train::fit_noise(
+        train::Model(fitted.spec), fitted.networks, score_on.view(),
+        kValidationSamples, settings.seed,
+        method_of(settings).tunes_noise ? train::noise_factors()
+                                        : std::vector{1.0});
+    settings.noise_factor *= noise.factor;
+    return -noise.nll - log_scale(encoder);
   } catch (const NumericalError&) {
     return -std::numeric_limits<double>::infinity();
   }
 }
 
-/// Both groupings and two gaps.
+/// Double groups around the posterior's own directions with two gaps, rows and
+/// columns with uniform directions and a concentration each.
 std::vector<TableSettings> radial_candidates(const TableSettings& base) {
-  std::vector<TableSettings> candidates;
-  for (auto grouping :
-       {posterior::Grouping::Double, posterior::Grouping::Row}) {
-    for (double gap : {1e-2, 1e-3}) {
-      candidates.push_back(base);
-      candidates.back().grouping = grouping;
-      candidates.back().direction_gap = gap;
-    }
+  std::vector<TableSettings> candidates(4, base);
+  const double gaps[] = {3e-3, 1e-3};
+  const posterior::Grouping groups[] = {posterior::Grouping::Row,
+                                        posterior::Grouping::Column};
+  for (std::size_t i = 0; i < 2; ++i) {
+    TableSettings& around = candidates[i];
+    around.grouping = posterior::Grouping::Double;
+    around.direction_prior = posterior::DirectionPrior::LocationAgnostic;
+    around.concentration_per_group = false;
+    around.direction_gap = gaps[i];
+    TableSettings& uniform = candidates[2 + i];
+    uniform.grouping = groups[i];
+    uniform.direction_prior = posterior::DirectionPrior::Uniform;
+    uniform.concentration_per_group = true;
   }
   return candidates;
 }
@@ -128,11 +141,17 @@ std::vector<TableSettings> tuning_candidates(
                                                    : option_candidates(base);
   for (likelihood::Kind noise : kinds) {
     for (const TableSettings& prior : priors) {
-      for (std::int64_t longer : {1, 3}) {
+      for (bool second : {false, true}) {
         candidates.push_back(prior);
-        candidates.back().noise = noise;
-        candidates.back().epochs *= longer;
-        candidates.back().steps *= longer;
+        TableSettings& candidate = candidates.back();
+        candidate.noise = noise;
+        if (!second) continue;
+        if (method.tunes_kl) {
+          candidate.kl_weight *= kSmallKlWeight;
+        } else {
+          candidate.epochs *= kLonger;
+          candidate.steps *= kLonger;
+        }
       }
     }
   }

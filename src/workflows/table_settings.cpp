@@ -65,7 +65,7 @@ const Choices<std::optional<posterior::Grouping>>& grouping_choices() {
 std::string describe_methods() {
   std::string text = "How the posterior is found: auto";
   for (const TableMethod& method : table_methods()) text += ", " + method.name;
-  return text + "; auto takes hmc where it needs about a minute at most";
+  return text + "; auto takes hmc for small tables, else rdp";
 }
 
 /// Settings that runs of version 0.1 do not have, with what it did. Left out
@@ -136,7 +136,7 @@ void describe_posterior(SettingsVisitor& visit, TableSettings& settings) {
                settings.noise, noise_choices());
   visit.number({"noise_factor",
                 "Factor of the variance of one noise level after the training; "
-                "--tune sets it for methods whose weights have no noise",
+                "--tune finds it on held-out rows",
                 above(0)},
                settings.noise_factor);
 }

@@ -55,8 +55,17 @@ TEST(Precision, TheNoiseOfExamplesIsFound) {
   std::vector<double> inputs(5000, 1), targets(5000);
   kernels::fill_normal({3, 0, 0}, 0, 5000, targets.data());
   const DataView<double> data{inputs.data(), targets.data(), nullptr, 5000};
-  const NoiseFit fit = fit_noise(model, parameters, data, 2, 1);
+  const NoiseFit fit = fit_noise<double>(model, {parameters}, data, 2, 1);
   EXPECT_NEAR(fit.factor, 16, 1e-9);
+  // Twice the same network is the same mixture; one factor leaves no choice.
+  const NoiseFit twice =
+      fit_noise<double>(model, {parameters, parameters}, data, 2, 1);
+  EXPECT_EQ(twice.factor, fit.factor);
+  EXPECT_NEAR(twice.nll, fit.nll, 1e-12);
+  const NoiseFit fixed =
+      fit_noise<double>(model, {parameters}, data, 2, 1, {1});
+  EXPECT_EQ(fixed.factor, 1);
+  EXPECT_NEAR(fixed.nll, predictive_nll(model, parameters, data, 2, 1), 1e-12);
   EXPECT_TRUE(scale_noise(model, fit.factor, parameters));
   EXPECT_NEAR(predictive_nll(model, parameters, data, 2, 1), fit.nll, 1e-12);
 
@@ -66,8 +75,8 @@ TEST(Precision, TheNoiseOfExamplesIsFound) {
   parameters.assign(static_cast<std::size_t>(classes.parameter_count()), 0);
   EXPECT_FALSE(scale_noise(classes, 2, parameters));
   const std::vector<std::int64_t> labels(5000, 1);
-  const NoiseFit none = fit_noise(
-      classes, parameters,
+  const NoiseFit none = fit_noise<double>(
+      classes, {parameters},
       DataView<double>{inputs.data(), nullptr, labels.data(), 5000}, 2, 1);
   EXPECT_EQ(none.factor, 1);
   EXPECT_NEAR(none.nll, std::log(3.0), 1e-12);

@@ -254,6 +254,22 @@ TEST(TableFit, TheNoiseFactorIsTunedAndApplied) {
   EXPECT_NEAR(variance(noisy) / variance(plain), 4, 1e-4);
 }
 
+/// Held-out rows show the noise that a close fit takes for smaller.
+TEST(TableFit, ASearchFindsTheNoiseOfACloseFit) {
+  const data::Table table = data::make_robot_arm_table(100, 3);
+  std::vector<std::int64_t> rows(100);
+  std::iota(rows.begin(), rows.end(), 0);
+  TableSettings close = short_training();
+  close.method = "rdp";
+  close.kl_weight = 0.01;
+  close.restarts = 2;
+  const auto trials = compare_candidates(
+      table, "distance", data::MissingValues::Refuse, rows, {close});
+  EXPECT_GT(trials[0].settings.noise_factor, 1.5);
+  EXPECT_EQ(trials[0].settings.restarts, 2);
+  EXPECT_TRUE(std::isfinite(trials[0].log_likelihood));
+}
+
 TEST(TableFit, RefusesSettingsThatMakeNoSense) {
   const RobotArm arm;
   const auto expect_refused = [&](TableSettings settings, const char* part) {

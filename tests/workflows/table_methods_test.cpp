@@ -25,7 +25,7 @@ TEST(TableMethods, SmallTablesAreSampled) {
 }
 
 TEST(TableMethods, ChainsBecomeShorterAndThenAFit) {
-  const TableSettings middle = resolved(TableSettings(), 6000, 20, 1);
+  const TableSettings middle = resolved(TableSettings(), 7000, 20, 1);
   EXPECT_EQ(middle.method, "hmc");
   EXPECT_LT(middle.hmc.leapfrog_steps, train::HmcOptions().leapfrog_steps);
   const TableSettings large = resolved(TableSettings(), 1000000, 20, 1);

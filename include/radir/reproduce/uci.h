@@ -24,6 +24,8 @@ struct UciOptions {
   std::uint64_t seed = 0;
   /// Methods to compare instead (uci_methods.h); empty: the benchmark.
   std::vector<std::string> methods = {};
+  /// Networks of each method's mixture, where it has no number of its own.
+  std::int64_t restarts = 1;
 };
 
 /// The options as a JSON object.

@@ -41,13 +41,19 @@ struct NoiseFit {
   double nll = 0;
 };
 
+/// Powers of 2^(1/4) from 1/16 to 2^16.
+std::vector<double> noise_factors();
+
 /// The factor with which examples that were not trained on are most likely
-/// under `samples` draws, among powers of 2^(1/4) from 1/16 to 2^16; 1 where
-/// the likelihood has no noise of its own. The residuals of the training set
-/// say too little about the noise where the weights are numbers.
+/// under the mixture of `samples` draws of each network; 1 where the likelihood
+/// has no noise of its own. The residuals of the training set say too little
+/// about the noise where the weights are numbers or nearly so.
 template <typename T>
-NoiseFit fit_noise(const Model& model, const std::vector<T>& parameters,
+NoiseFit fit_noise(const Model& model,
+                   const std::vector<std::vector<T>>& networks,
                    const DataView<T>& data, std::int64_t samples,
-                   std::uint64_t seed, Execution execution = {});
+                   std::uint64_t seed,
+                   const std::vector<double>& factors = noise_factors(),
+                   Execution execution = {});
 
 }  // namespace radir::train

@@ -26,6 +26,8 @@ struct TableMethod {
   // What tuning compares:
   std::vector<std::string> tuned_options = {};  ///< of the family
   std::vector<std::int64_t> tuned_passes = {};  ///< in place of all others
+  /// A smaller weight of the KL term, in place of longer training.
+  bool tunes_kl = false;
   /// Whether it sets TableSettings::noise_factor too.
   bool tunes_noise = false;
 };
@@ -49,8 +51,8 @@ TableSettings single_network(TableSettings settings);
 /// method "auto" becomes
 /// - a fit, where a setting that only a fit reads is not its default;
 /// - "hmc", where a setting that only chains read is not its default;
-/// - "hmc", its chains as long as a fixed amount of work allows, about a minute
-///   of one core;
+/// - "hmc", its chains as long as a fixed amount of work allows, two or three
+///   minutes of one core;
 /// - "rdp", where that would be too short.
 /// The choice depends on the numbers given alone, not on the machine.
 TableSettings resolved(TableSettings settings, std::int64_t rows,

@@ -23,8 +23,9 @@ struct TableTrial {
 };
 
 /// The candidates that `radir train --tune` compares: four priors of the method
-/// (of the radial-directional posteriors both groupings and two gaps), two
-/// lengths of training and, for a numeric target, both noise models. Those of
+/// (of the radial-directional posteriors: double groups with two gaps, rows and
+/// columns with uniform directions), two weights of the KL term or lengths of
+/// training and, for a numeric target, both noise models. Those of
 /// the method pbp, as many, differ in the passes.
 std::vector<TableSettings> tuning_candidates(const TableSettings& given,
                                              bool classification);

@@ -259,6 +259,12 @@ void add_reproduce_uci(CLI::App& reproduce, Invocation& invocation) {
       ->delimiter(',')
       ->type_name("NAME");
   command
+      ->add_option("--restarts", options->restarts,
+                   "Networks of the mixture of each of these methods")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command
       ->add_option("--data-dir", options->data_dir,
                    "Folder with uci/ (default: RADIR_DATA_DIR)")
       ->type_name("DIR");

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -11,6 +12,7 @@
 #include "radir/core/error.h"
 #include "radir/core/nearest_name.h"
 #include "radir/core/version.h"
+#include "radir/files/system_error.h"
 #include "radir/files/utf8.h"
 
 namespace radir::cli {
@@ -40,6 +42,7 @@ int exit_code(const std::exception& error) {
 
 int report_failure(const std::exception& error) {
   const int code = exit_code(error);
+  std::cout.exceptions(std::ios::goodbit);  // standard error flushes it
   std::cerr << "radir: " << error.what();
   if (code == kBug && !dynamic_cast<const ProblemsFound*>(&error)) {
     std::cerr << " (this is a bug: please report it with the command line and "
@@ -145,15 +148,29 @@ int run(std::vector<std::string> arguments) {
   return 0;
 }
 
+/// Runs the program; its exit code.
+int run_reporting(const std::vector<std::string>& arguments) {
+  try {
+    const int code = run(arguments);
+    std::cout.flush();
+    return code;
+  } catch (const std::ios_base::failure&) {
+    return report_failure(IoError("cannot write to standard output: " +
+                                  files::explain_errno(errno)));
+  } catch (const std::exception& error) {
+    return report_failure(error);
+  }
+}
+
 }  // namespace
 }  // namespace radir::cli
 
 int main(int argc, char** argv) {
   // A file that grows beyond `ulimit -f` is then an error with a message.
   std::signal(SIGXFSZ, SIG_IGN);
-  try {
-    return radir::cli::run({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    return radir::cli::report_failure(error);
-  }
+  // No command has to check what it prints: a failed write ends it.
+  std::cout.exceptions(std::ios::badbit | std::ios::failbit);
+  const int code = radir::cli::run_reporting({argv + 1, argv + argc});
+  std::cout.exceptions(std::ios::goodbit);  // the library flushes once more
+  return code;
 }

@@ -10,18 +10,39 @@
 
 namespace radir::testing {
 
+namespace {
+
+/// The exit code of the program, or -1.
+int execute(const std::string& before, const std::string& work,
+            const std::string& arguments, const std::string& out,
+            const std::string& err) {
+  const std::string command = before + " && cd '" + work +
+                              "' && '" RADIR_PROGRAM "' " + arguments + " >'" +
+                              out + "' 2>'" + err + "'";
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
 ProgramResult run_program(const std::string& arguments, const std::string& file,
                           const std::string& before) {
   const TemporaryFolder logs;
   const TemporaryFolder work;
   const std::string out = logs / "out";
   const std::string err = logs / "err";
-  const std::string command = before + " && cd '" + work.path() +
-                              "' && '" RADIR_PROGRAM "' " + arguments + " >'" +
-                              out + "' 2>'" + err + "'";
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_bytes(out),
-          read_bytes(err), file.empty() ? "" : read_bytes(work / file)};
+  const int code = execute(before, work.path(), arguments, out, err);
+  return {code, read_bytes(out), read_bytes(err),
+          file.empty() ? "" : read_bytes(work / file)};
+}
+
+ProgramResult run_program_into(const std::string& out,
+                               const std::string& arguments) {
+  const TemporaryFolder logs;
+  const TemporaryFolder work;
+  const std::string err = logs / "err";
+  const int code = execute("true", work.path(), arguments, out, err);
+  return {code, "", read_bytes(err), ""};
 }
 
 void expect_failure(const std::string& arguments, int exit_code,

@@ -19,6 +19,10 @@ ProgramResult run_program(const std::string& arguments,
                           const std::string& file = "",
                           const std::string& before = "true");
 
+/// The same, with its standard output in `out`, which is not read.
+ProgramResult run_program_into(const std::string& out,
+                               const std::string& arguments);
+
 /// A failure: this exit code, nothing on standard output, and one line on
 /// standard error that holds `part`.
 void expect_failure(const std::string& arguments, int exit_code,

@@ -1,5 +1,7 @@
 #include "radir/io/model_file.h"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "radir/likelihood/options.h"
 #include "radir/posterior/family.h"
 #include "radir/posterior/options.h"
+#include "radir/train/point_network.h"
 
 namespace radir::io {
 namespace {
@@ -158,6 +161,26 @@ train::Model checked_model(const std::string& name,
   }
 }
 
+bool all_finite(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](float value) { return std::isfinite(value); });
+}
+
+/// Throws IoError unless the parameters are numbers and give weights that are:
+/// a direction of length zero, say, gives none.
+void check_weights(const std::string& name, const train::Model& model,
+                   const std::vector<float>& parameters) {
+  RADIR_CHECK(all_finite(parameters), IoError, name,
+              ": holds parameters that are not finite numbers; the file is ",
+              "damaged");
+  try {
+    train::point_network(model, parameters);
+  } catch (const Error& error) {
+    detail::throw_error<IoError>(name, ": ", error.what(),
+                                 "; the file is damaged");
+  }
+}
+
 SavedModel read_model(const SafetensorsFile& file) {
   RADIR_CHECK(file.metadata().count(kMetadataKey) == 1, IoError, file.name(),
               ": is a safetensors file, but not a model of radir (its metadata "
@@ -175,6 +198,7 @@ SavedModel read_model(const SafetensorsFile& file) {
       result.networks[i].insert(result.networks[i].end(), values.begin(),
                                 values.end());
     }
+    check_weights(file.name(), model, result.networks[i]);
   }
   const std::size_t expected =
       result.networks.size() * model.parameters().size();
@@ -198,6 +222,8 @@ void write_model(const std::string& path, const SavedModel& saved) {
         static_cast<std::int64_t>(values.size()) == model.parameter_count(),
         ArgumentError, "write_model: network ", i + 1, " has ", values.size(),
         " parameters, but its architecture ", model.parameter_count());
+    RADIR_CHECK(all_finite(values), NumericalError, "write_model: network ",
+                i + 1, " has parameters that are not finite");
     for (const train::ParameterInfo& parameter : model.parameters()) {
       writer.add(tensor_name(i, parameter), parameter.shape,
                  values.data() + parameter.offset);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "likelihood/finite_metrics.h"
 #include "radir/core/error.h"
 
 namespace radir::likelihood {
@@ -17,7 +19,8 @@ void ClassScores::add(const ClassPrediction& prediction, std::int64_t label) {
   const auto likely = static_cast<std::size_t>(prediction.most_likely());
   const bool correct = likely == right;
   ++count_;
-  log_likelihood_ += std::log(p[right]);
+  log_likelihood_ +=
+      std::log(std::max(p[right], std::numeric_limits<double>::min()));
   errors_ += correct ? 0 : 1;
   for (std::size_t c = 0; c < p.size(); ++c) {
     const double miss = p[c] - (c == right ? 1 : 0);
@@ -38,11 +41,11 @@ std::vector<std::pair<std::string, double>> ClassScores::metrics() const {
   for (const Bin& bin : bins_) {
     ece += std::abs(bin.correct - bin.confidence) / count;
   }
-  return {{"log_likelihood", log_likelihood_ / count},
-          {"nll", -log_likelihood_ / count},
-          {"error", errors_ / count},
-          {"brier", brier_ / count},
-          {"ece", ece}};
+  return finite_metrics({{"log_likelihood", log_likelihood_ / count},
+                         {"nll", -log_likelihood_ / count},
+                         {"error", errors_ / count},
+                         {"brier", brier_ / count},
+                         {"ece", ece}});
 }
 
 }  // namespace radir::likelihood

@@ -48,13 +48,13 @@ double variance_of(const MixtureComponent& c) {
 }
 
 double log_density_of(const MixtureComponent& c, double value) {
+  const double z = (value - c.location) / c.scale;
   if (std::isinf(c.degrees_of_freedom)) {
-    const double z = (value - c.location) / c.scale;
     return std::log(kInvSqrtTwoPi / c.scale) - z * z / 2;
   }
   const double shape = c.degrees_of_freedom / 2;
-  return math::student_log_likelihood(value, c.location, shape,
-                                      c.scale * c.scale * shape);
+  return math::detail::student_log_likelihood(z, 0.0, shape, shape) -
+         std::log(c.scale);
 }
 
 /// E|X| of a normal variable.

@@ -1,7 +1,9 @@
 #include "radir/likelihood/regression_scores.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "likelihood/finite_metrics.h"
 #include "radir/core/error.h"
 
 namespace radir::likelihood {
@@ -29,6 +31,13 @@ RegressionScore score(const PredictiveMixture& prediction, double target) {
         prediction.quantile(1 - tail) - prediction.quantile(tail);
   }
   return result;
+}
+
+bool RegressionScore::is_finite() const {
+  const auto finite = [](double value) { return std::isfinite(value); };
+  return finite(log_density) && finite(residual * residual) && finite(crps) &&
+         finite(probability) &&
+         std::all_of(widths.begin(), widths.end(), finite);
 }
 
 void RegressionScores::add(const RegressionScore& score) {
@@ -73,7 +82,7 @@ std::vector<std::pair<std::string, double>> RegressionScores::metrics() const {
   }
   result.emplace_back("calibration_error",
                       error / static_cast<double>(below_.size()));
-  return result;
+  return finite_metrics(std::move(result));
 }
 
 }  // namespace radir::likelihood

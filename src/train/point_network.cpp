@@ -1,10 +1,22 @@
 #include "radir/train/point_network.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "radir/core/error.h"
 #include "radir/kernels/network.h"
 #include "train/posterior_set.h"
 
 namespace radir::train {
+namespace {
+
+template <typename T>
+bool all_finite(const std::vector<T>& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](T value) { return std::isfinite(value); });
+}
+
+}  // namespace
 
 template <typename T>
 network::PlainNetwork<T> point_network(const Model& model,
@@ -25,6 +37,10 @@ network::PlainNetwork<T> point_network(const Model& model,
     if (layer.bias_size > 0) {
       result.layers.back().bias.assign(bias, bias + layer.bias_size);
     }
+    RADIR_CHECK(all_finite(result.layers.back().weight) &&
+                    all_finite(result.layers.back().bias),
+                NumericalError, "point_network: the weights of ", layer.name,
+                " are not finite");
     ++weights;
   }
   return result;

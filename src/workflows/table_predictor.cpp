@@ -244,8 +244,9 @@ std::vector<std::int64_t> TableScores::add_regression(
       rows, [&](std::int64_t row, const likelihood::PredictiveMixture& p) {
         const auto at = static_cast<std::size_t>(row);
         if (!std::isfinite(rows.targets[at])) return;
-        scores[at] = likelihood::score(
+        const likelihood::RegressionScore score = likelihood::score(
             p, code.mean + code.scale * static_cast<double>(rows.targets[at]));
+        if (score.is_finite()) scores[at] = score;
       });
   RowNumbers left_out;
   for (std::size_t row = 0; row < scores.size(); ++row) {

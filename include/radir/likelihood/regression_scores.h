@@ -20,6 +20,9 @@ struct RegressionScore {
   double crps = 0;
   double probability = 0;  ///< predicted for at most the number
   std::array<double, kIntervalLevels.size()> widths = {};  ///< of intervals
+
+  /// Whether means over it are numbers.
+  bool is_finite() const;
 };
 
 RegressionScore score(const PredictiveMixture& prediction, double target);
@@ -35,7 +38,8 @@ class RegressionScores {
   /// crps, coverage_50, _80, _90, _95 and width_50 ... (central intervals:
   /// share of targets inside, mean width) and calibration_error (mean over
   /// p = 0.05 ... 0.95 of | share of targets below the p-quantile - p |).
-  /// Throws ArgumentError without a prediction.
+  /// Throws ArgumentError without a prediction, NumericalError when one of them
+  /// is not finite.
   std::vector<std::pair<std::string, double>> metrics() const;
 
  private:

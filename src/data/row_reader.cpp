@@ -7,6 +7,11 @@
 #include "radir/files/utf8.h"
 
 namespace radir::data {
+namespace {
+
+constexpr std::int64_t kMostBlankLines = 1000000;
+
+}  // namespace
 
 RowParser::RowParser(char separator, std::size_t most_cells)
     : separator_(separator), most_cells_(most_cells) {
@@ -179,7 +184,14 @@ bool RowReader::next() {
     begin_ += static_cast<std::size_t>(after - begin);
     line_ = next_line_;
     next_line_ += parser_.lines();
-    if (parser_.problem() == RowProblem::None && parser_.is_blank()) continue;
+    if (parser_.problem() == RowProblem::None && parser_.is_blank()) {
+      // A few compressed megabytes may hold a minute's worth of them.
+      RADIR_CHECK(++blank_lines_ <= kMostBlankLines, IoError, name(),
+                  ": more than ", kMostBlankLines, " blank lines follow line ",
+                  line_ - kMostBlankLines - 1, "; remove them");
+      continue;
+    }
+    blank_lines_ = 0;
     ++row_;
     check_row(static_cast<std::size_t>(after - begin));
     return true;

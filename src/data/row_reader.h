@@ -70,7 +70,8 @@ struct RowLimits {
 };
 
 /// Reads rows from a source with memory bounded by the longest row. Blank
-/// lines are skipped; all rows must have as many cells as the first.
+/// lines are skipped, up to a million between two rows; all rows must have as
+/// many cells as the first.
 class RowReader {
  public:
   /// Reads the first block; throws IoError when the source is empty or holds
@@ -114,7 +115,8 @@ class RowReader {
   std::size_t end_ = 0;    // of the bytes read
   bool at_end_ = false;
   std::size_t columns_ = 0;
-  std::int64_t row_ = 0;  // 0 is the header
+  std::int64_t row_ = 0;          // 0 is the header
+  std::int64_t blank_lines_ = 0;  // since the last row
   std::int64_t line_ = 0;
   std::int64_t next_line_ = 1;
 };

@@ -330,6 +330,19 @@ TEST_F(DownloadTest, AFullDiskKeepsWhatFitted) {
   expect_done();
 }
 
+TEST_F(DownloadTest, AServerThatDripsIsCut) {
+  HttpServer server([&](const HttpRequest& r) {
+    HttpResponse response = good(r);
+    response.pause = std::chrono::milliseconds(500);
+    return response;
+  });
+  Download wanted = request({server.url("/")});
+  wanted.patience = std::chrono::seconds(1);
+  const auto start = std::chrono::steady_clock::now();
+  expect_error<IoError>([&] { download(wanted); }, "too slow");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
 TEST_F(DownloadTest, ExplainsAFolderThatIsNotThere) {
   Download wanted = request({"http://127.0.0.1:1/"});
   wanted.path = folder_ / "absent/data.bin";

@@ -251,6 +251,9 @@ TEST(Table, RefusesWhatIsNoTable) {
   expect_error<IoError>(
       [&] { table_of(std::string(70, '\n') + "4\n5\n", options); },
       "no row within the first 64 bytes, only blank lines");
+  expect_error<IoError>(
+      [] { table_of("a,b\n1,2\n" + std::string(1000001, '\n') + "3,4\n"); },
+      "more than 1000000 blank lines follow line 2; remove them");
   expect_error<IoError>([] { table_of("a,b\n"); },
                         "there is a header but no row below it");
   expect_error<IoError>([] { table_of("1,2\n\0,3\n"sv); },

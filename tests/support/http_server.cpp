@@ -34,7 +34,7 @@ std::string header(const std::string& head, const std::string& name) {
   return head.substr(begin, head.find("\r\n", begin) - begin);
 }
 
-std::string to_text(const HttpResponse& response) {
+std::string to_head(const HttpResponse& response) {
   const std::size_t length = response.claimed_length == std::string::npos
                                  ? response.body.size()
                                  : response.claimed_length;
@@ -42,16 +42,30 @@ std::string to_text(const HttpResponse& response) {
                      " Status\r\nConnection: close\r\nContent-Length: " +
                      std::to_string(length);
   for (const std::string& line : response.headers) text += "\r\n" + line;
-  return text + kEndOfHead + response.body;
+  return text + kEndOfHead;
 }
 
-void send_all(int connection, const std::string& text) {
+/// Whether all of it was sent.
+bool send_all(int connection, const std::string& text) {
   std::size_t sent = 0;
   while (sent < text.size()) {
     const ssize_t count = ::send(connection, text.data() + sent,
                                  text.size() - sent, MSG_NOSIGNAL);
-    if (count <= 0) return;
+    if (count <= 0) return false;
     sent += static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+void send(int connection, const HttpResponse& response) {
+  if (response.pause.count() == 0) {
+    send_all(connection, to_head(response) + response.body);
+    return;
+  }
+  if (!send_all(connection, to_head(response))) return;
+  for (const char byte : response.body) {
+    std::this_thread::sleep_for(response.pause);
+    if (!send_all(connection, std::string(1, byte))) return;
   }
 }
 
@@ -120,7 +134,7 @@ void HttpServer::answer(int connection) {
     const std::lock_guard<std::mutex> lock(mutex_);
     requests_.push_back(request);
   }
-  send_all(connection, to_text(handler_(request)));
+  send(connection, handler_(request));
 }
 
 }  // namespace radir::testing

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <mutex>
@@ -20,6 +21,8 @@ struct HttpResponse {
   std::string body = {};
   /// The length that is announced, if it is not that of the body.
   std::size_t claimed_length = std::string::npos;
+  /// Before each byte of the body; 0 sends it at once.
+  std::chrono::milliseconds pause = std::chrono::milliseconds(0);
 };
 
 /// Answers as a good server does that has `file`: all of it, the rest from

@@ -21,6 +21,8 @@ struct Download {
   /// Told how many bytes are there and, when known, how many there will be
   /// (else 0); false stops the download.
   std::function<bool(std::int64_t done, std::int64_t total)> progress;
+  /// A transfer that is slower than 1000 bytes a second for this long is cut.
+  std::chrono::seconds patience = std::chrono::seconds(30);
   std::chrono::milliseconds wait = std::chrono::seconds(1);  ///< before trying
                                                              ///< again
 };

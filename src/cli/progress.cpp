@@ -13,8 +13,6 @@ using std::chrono::duration;
 
 constexpr double kTerminalInterval = 0.1;
 constexpr double kFileInterval = 10;
-/// Seconds in which a resumed run has read what it had done.
-constexpr double kFirstMoments = 0.2;
 /// Back to the start of the line, and wipe it.
 constexpr const char* kWipe = "\r\033[K";
 
@@ -45,15 +43,12 @@ Progress::~Progress() {
 
 void Progress::show(double share, const std::string& text) {
   const Clock::time_point now = Clock::now();
-  if (seconds() < kFirstMoments) done_before_ = share;
+  const std::optional<double> left = time_left_.add(seconds(), share);
   const double interval = terminal_ ? kTerminalInterval : kFileInterval;
   if (duration<double>(now - shown_).count() < interval) return;
   shown_ = now;
   std::string line = text;
-  if (share > done_before_) {
-    const double left = seconds() * (1 - share) / (share - done_before_);
-    line += ", " + duration_text(left) + " left";
-  }
+  if (left) line += ", " + duration_text(*left) + " left";
   std::cerr << (terminal_ ? kWipe : "") << line << (terminal_ ? "" : "\n")
             << std::flush;
 }

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <string>
 
+#include "cli/time_left.h"
+
 namespace radir::cli {
 
 /// One line on standard error that is overwritten as the work proceeds. If
@@ -17,8 +19,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   /// Shows `text` and, from the share of the work done (0 to 1), the
-  /// remaining time. The share reported in the first moments was done by an
-  /// earlier run and does not count for the speed of this one.
+  /// remaining time (see TimeLeft).
   void show(double share, const std::string& text);
   double seconds() const;
 
@@ -28,7 +29,7 @@ class Progress {
   bool terminal_;
   Clock::time_point start_;
   Clock::time_point shown_;
-  double done_before_ = 0;
+  TimeLeft time_left_;
 };
 
 /// A sentence on standard error, on a line of its own.

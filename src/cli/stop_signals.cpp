@@ -30,13 +30,15 @@ void catch_signal(int signal, struct sigaction& before) {
 
 StopSignals::StopSignals() {
   received_signal = 0;
-  catch_signal(SIGINT, interrupt_before_);
-  catch_signal(SIGTERM, terminate_before_);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    catch_signal(kSignals[i], before_[i]);
+  }
 }
 
 StopSignals::~StopSignals() {
-  ::sigaction(SIGINT, &interrupt_before_, nullptr);
-  ::sigaction(SIGTERM, &terminate_before_, nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    ::sigaction(kSignals[i], &before_[i], nullptr);
+  }
 }
 
 int StopSignals::received() { return received_signal; }

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <array>
 #include <csignal>
 
 namespace radir::cli {
 
-/// While it exists, the first SIGINT or SIGTERM only sets a flag, so that the
-/// work can stop cleanly. A second signal ends the program at once.
+/// While it exists, the first SIGINT, SIGTERM or SIGHUP only sets a flag, so
+/// that the work can stop cleanly. A second signal ends the program at once.
 class StopSignals {
  public:
   StopSignals();
@@ -17,8 +18,9 @@ class StopSignals {
   static int received();
 
  private:
-  struct sigaction interrupt_before_;
-  struct sigaction terminate_before_;
+  static constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
+
+  std::array<struct sigaction, kSignals.size()> before_;
 };
 
 }  // namespace radir::cli

@@ -76,12 +76,13 @@ RunFolder::RunFolder(std::string path, int lock)
 RunFolder::RunFolder(RunFolder&& other) noexcept
     : path_(std::move(other.path_)),
       lock_(std::exchange(other.lock_, -1)),
+      created_(other.created_),
       config_(std::move(other.config_)) {}
 
 RunFolder::~RunFolder() {
   if (lock_ < 0) return;
   ::unlink(file(kLock).c_str());
-  ::rmdir(path_.c_str());
+  if (created_) ::rmdir(path_.c_str());
   ::close(lock_);
 }
 
@@ -109,8 +110,10 @@ void RunFolder::check_free(const std::string& path) {
 
 RunFolder RunFolder::create(const std::string& path) {
   check_free(path);
+  const bool is_new = !exists(path);
   make_folder(path);
   RunFolder folder(path, take(path));
+  folder.created_ = is_new;
   check_free(path);  // no other process was faster
   return folder;
 }

@@ -109,6 +109,17 @@ TEST_F(ResumeCommand, SignalsStopItAndItGoesOnToTheSameBytes) {
   EXPECT_TRUE(contains(again.err, "is already finished")) << again.err;
 }
 
+TEST_F(ResumeCommand, ATerminalThatClosesLeavesACheckpoint) {
+  std::vector<std::string> words = train();
+  words[9] = "1h";  // no checkpoint but that of the signal
+  RunningProgram program(words);
+  ASSERT_TRUE(program.waits_for(run() + "/config.json")) << program.err();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  program.send(SIGHUP);
+  EXPECT_EQ(program.wait(), 128 + SIGHUP) << program.err();
+  EXPECT_TRUE(fs::exists(checkpoint()));
+}
+
 TEST_F(ResumeCommand, ASecondSignalEndsItAtOnce) {
   // Its steps and its checkpoints take long.
   RunningProgram program({"train", "builtin:robot-arm", "--target", "distance",

@@ -28,7 +28,7 @@ class RunFolder {
   /// Throws ArgumentError if create(path) would.
   static void check_free(const std::string& path);
 
-  /// Unlocks the folder and deletes it if it is empty.
+  /// Unlocks the folder and deletes it if it is empty and was created here.
   ~RunFolder();
   RunFolder(RunFolder&& other) noexcept;
   RunFolder& operator=(RunFolder&&) = delete;
@@ -66,6 +66,7 @@ class RunFolder {
 
   std::string path_;
   int lock_ = -1;
+  bool created_ = false;
   std::string config_;  // as last written or read by this process
 };
 

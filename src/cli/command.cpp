@@ -1,6 +1,10 @@
 #include "cli/command.h"
 
+#include <cctype>
+#include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "radir/core/error.h"
@@ -21,6 +25,50 @@ std::optional<double> parse_threshold(const std::string& text) {
       text, "\"");
 }
 
+constexpr const char* kSeedOption = "seed";
+
+template <typename Number>
+bool is_number(const std::string& text) {
+  // The parser takes a leading plus, from_chars does not.
+  const char* const begin = text.data() + (text.front() == '+' ? 1 : 0);
+  const char* const end = text.data() + text.size();
+  Number value{};
+  const auto [rest, error] = std::from_chars(begin, end, value);
+  return error == std::errc() && rest == end;
+}
+
+/// What is wrong with a text that should be an integer; nothing if it is one.
+template <typename Integer>
+std::string integer_problem(const std::string& text) {
+  if (!text.empty() && is_number<Integer>(text)) return "";
+  using Limits = std::numeric_limits<Integer>;
+  return "must be an integer from " + std::to_string(Limits::min()) + " to " +
+         std::to_string(Limits::max()) + ", but is \"" + text + "\"";
+}
+
+std::string threads_problem(const std::string& text) {
+  constexpr const char* kDigits = "0123456789";
+  const bool good = !text.empty() && text.size() <= 4 &&
+                    text.find_first_not_of(kDigits) == std::string::npos &&
+                    std::stoi(text) <= 1024;
+  return good ? ""
+              : "must be an integer from 0 (all) to 1024, but is \"" + text +
+                    "\"";
+}
+
+/// "N", "N,N,...", but not "NAME".
+bool is_integer_type(const std::string& type) {
+  return !type.empty() && (type.front() == 'N' || type.front() == 'K') &&
+         (type.size() == 1 || std::isalpha(type[1]) == 0);
+}
+
+std::string number_problem(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool good = !text.empty() && *end == '\0' && std::isfinite(value);
+  return good ? "" : "must be a number, but is \"" + text + "\"";
+}
+
 }  // namespace
 
 CLI::App* add_command(CLI::App& parent, Invocation& invocation,
@@ -29,16 +77,15 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation,
   CLI::App* command = parent.add_subcommand(info.name, info.description);
   command->footer("Example:\n  " + info.example);
   CommonOptions& common = invocation.common;
-  // Without a description, so that the help says N and not N:NONNEGATIVE.
-  const CLI::Validator not_negative = CLI::NonNegativeNumber.description("");
-  command->add_option("--seed", common.seed, "Seed of all random numbers")
-      ->check(not_negative)
+  command
+      ->add_option(std::string("--") + kSeedOption, common.seed,
+                   "Seed of all random numbers")
       ->type_name("N")
       ->capture_default_str();
   command
       ->add_option("--threads", common.threads,
                    "Number of threads; 0 for all processors")
-      ->check(not_negative)
+      ->check(threads_problem, "")
       ->type_name("N")
       ->capture_default_str();
   command
@@ -58,11 +105,30 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation,
   return command;
 }
 
-CLI::App* add_group(CLI::App& parent, const std::string& name,
-                    const std::string& description) {
-  CLI::App* group = parent.add_subcommand(name, description);
-  group->footer("See radir " + name + " COMMAND --help");
+CLI::App* add_group(CLI::App& parent, const CommandInfo& info) {
+  CLI::App* group = parent.add_subcommand(info.name, info.description);
+  group->footer("See radir " + info.name + " COMMAND --help\n\nExample:\n  " +
+                info.example);
   return group;
+}
+
+void check_numbers(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    const auto check = [option](std::string (*problem)(const std::string&)) {
+      // Without a description, or the help would show it.
+      option->check(
+          [problem](const std::string& text) { return problem(text); }, "");
+    };
+    if (type == "X" || type == "P") check(number_problem);
+    if (!is_integer_type(type)) continue;
+    check(option->check_lname(kSeedOption) ? integer_problem<std::uint64_t>
+                                           : integer_problem<std::int64_t>);
+  }
+  const auto all = [](const CLI::App*) { return true; };
+  for (CLI::App* subcommand : app.get_subcommands(all)) {
+    check_numbers(*subcommand);
+  }
 }
 
 void add_model_argument(CLI::App& command, std::string& model) {
@@ -86,7 +152,7 @@ void add_threshold_option(CLI::App& command, std::optional<double>& threshold) {
             threshold = parse_threshold(text);
           },
           "Score (log of a radius) below which units are removed, or auto")
-      ->type_name("X")
+      ->type_name("X|auto")
       ->default_str("auto");
 }
 

@@ -46,8 +46,12 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation,
                       std::function<void(const CommonOptions&)> action);
 
 /// Adds a name that only groups commands, such as "bench".
-CLI::App* add_group(CLI::App& parent, const std::string& name,
-                    const std::string& description);
+CLI::App* add_group(CLI::App& parent, const CommandInfo& info);
+
+/// Makes every option of these commands refuse, in words of its own, what is
+/// not a number (type X) or not an integer in the range of its type (N). The
+/// parser would cut an integer that is too large to the largest.
+void check_numbers(CLI::App& app);
 
 /// Adds the positional argument that every command on a model takes.
 void add_model_argument(CLI::App& command, std::string& model);

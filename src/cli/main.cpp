@@ -89,15 +89,26 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
 [[noreturn]] void reject_word(const CLI::App& app, const std::string& word) {
   const bool is_option = word.front() == '-';
   const std::vector<std::string> commands = subcommand_names(app);
+  const std::vector<std::string> options = option_names(app);
   const char* kind = is_option          ? "unknown option"
                      : commands.empty() ? "unexpected argument"
                                         : "unknown command";
   // An option may carry its value: --ouT=file.
   const std::string name = word.substr(0, word.find('='));
-  throw ArgumentError(
-      std::string(kind) + " \"" + name + "\"" +
-      radir::did_you_mean(name, is_option ? option_names(app) : commands) +
-      " (see " + full_name(app) + " --help)");
+  RADIR_CHECK(std::find(options.begin(), options.end(), name) == options.end(),
+              ArgumentError, name,
+              " must follow the command it belongs to: ", full_name(app),
+              " ... ", word);
+  throw ArgumentError(std::string(kind) + " \"" + name + "\"" +
+                      did_you_mean(name, is_option ? options : commands) +
+                      " (see " + full_name(app) + " --help)");
+}
+
+/// "radir help train" as "radir train --help".
+void translate_help(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front() != "help") return;
+  arguments.erase(arguments.begin());
+  arguments.emplace_back("--help");
 }
 
 int run(std::vector<std::string> arguments) {
@@ -129,10 +140,17 @@ int run(std::vector<std::string> arguments) {
   add_doctor(root, invocation);
   add_version(root, invocation);
 
+  check_numbers(root);
+
   try {
+    translate_help(arguments);
     std::reverse(arguments.begin(), arguments.end());  // as the parser asks
     root.parse(arguments);
   } catch (const CLI::Success& help_or_version) {
+    const std::vector<std::string> words = root.remaining(true);
+    if (!words.empty() && words.front().front() != '-') {
+      reject_word(deepest_parsed(root), words.front());
+    }
     return root.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
     throw ArgumentError(error.what());
@@ -141,7 +159,8 @@ int run(std::vector<std::string> arguments) {
   const std::vector<std::string> untaken = root.remaining(true);
   if (!untaken.empty()) reject_word(command, untaken.front());
   if (!invocation.action) {
-    std::cerr << root.help();
+    std::cerr << (&command == &root ? root.help()
+                                    : command.help(root.get_name()));
     return kBadArgument;
   }
   invocation.action();

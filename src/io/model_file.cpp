@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "io/network_json.h"
+#include "radir/core/cpu.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
 #include "radir/files/json_object.h"
@@ -153,6 +154,7 @@ std::string tensor_name(std::size_t network,
 /// The architecture with its parameters laid out; IoError when it is no good.
 train::Model checked_model(const std::string& name,
                            const train::ModelSpec& spec) {
+  active_isa();  // a wrong RADIR_ISA is not the file's fault
   try {
     return train::Model(spec);
   } catch (const Error& error) {

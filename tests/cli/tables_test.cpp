@@ -106,6 +106,9 @@ TEST_F(TableCommands, TrainPredictEvaluateANumber) {
     EXPECT_LT(values[5], values[1]);
     EXPECT_GT(values[6], values[1]);
   }
+  EXPECT_EQ(
+      run_program("predict " + model_and_table() + "--quantiles 0.1,0.9").out,
+      predicted.out);
   // The same to a file.
   const std::string file = folder_ / "p.csv";
   const ProgramResult written =

@@ -146,7 +146,8 @@ void add_math(CLI::App& bench, Invocation& invocation) {
 }  // namespace
 
 void add_bench(CLI::App& root, Invocation& invocation) {
-  CLI::App* bench = add_group(root, "bench", "Measure speed and accuracy");
+  CLI::App* bench = add_group(
+      root, {"bench", "Measure speed and accuracy", "radir bench math"});
   add_math(*bench, invocation);
   add_bench_step(*bench, invocation);
   add_bench_predict(*bench, invocation);

@@ -162,7 +162,8 @@ void add_data_dir(CLI::App& command, DataOptions& options) {
 void add_data(CLI::App& root, Invocation& invocation) {
   const auto options = std::make_shared<DataOptions>();
   CLI::App* data =
-      add_group(root, "data", "List and download public data sets");
+      add_group(root, {"data", "List and download public data sets",
+                       "radir data list --data-dir data"});
   CLI::App* list_command = add_command(
       *data, invocation,
       {"list", "List the data sets and check the files in the data folder",

@@ -1,9 +1,9 @@
 #include <iostream>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/settings_options.h"
 #include "radir/core/error.h"
 #include "radir/kernels/rdp.h"
 #include "radir/workflows/export.h"
@@ -12,6 +12,12 @@ namespace radir::cli {
 namespace {
 
 using kernels::PointWeight;
+
+const Choices<PointWeight>& weight_choices() {
+  static const Choices<PointWeight> choices = {{PointWeight::Mean, "mean"},
+                                               {PointWeight::Mode, "mode"}};
+  return choices;
+}
 
 struct ExportCommand {
   std::string model;
@@ -81,14 +87,9 @@ void add_export(CLI::App& root, Invocation& invocation) {
                    "TorchScript file to write (needs libtorch)")
       ->type_name("FILE")
       ->excludes(onnx);
-  command
-      ->add_option("--weights", options->options.weights,
-                   "Value to use for each weight: mean (the default) or mode")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, PointWeight>{
-                                              {"mean", PointWeight::Mean},
-                                              {"mode", PointWeight::Mode}})
-                      .description(""))
-      ->type_name("KIND");
+  add_choice_option(*command, "--weights", options->options.weights,
+                    weight_choices(),
+                    "Value to use for each weight: mean or mode");
   command
       ->add_option("--network", options->options.network,
                    "Network to export, counted from 1")

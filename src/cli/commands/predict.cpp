@@ -149,6 +149,7 @@ void add_predict(CLI::App& root, Invocation& invocation) {
   command
       ->add_option("--quantiles", options->prediction.quantiles,
                    "Quantiles to print, above 0 and below 1")
+      ->delimiter(',')
       ->type_name("P")
       ->capture_default_str();
   command

@@ -34,8 +34,9 @@ void add_figures(CLI::App& reproduce, Invocation& invocation) {
 }  // namespace
 
 void add_reproduce(CLI::App& root, Invocation& invocation) {
-  CLI::App* reproduce = add_group(root, "reproduce",
-                                  "Reproduce the published tables and figures");
+  CLI::App* reproduce = add_group(
+      root, {"reproduce", "Reproduce the published tables and figures",
+             "radir reproduce figures --out figures.html"});
   add_reproduce_uci(*reproduce, invocation);
   add_reproduce_lenet(*reproduce, invocation, false);
   add_reproduce_lenet(*reproduce, invocation, true);

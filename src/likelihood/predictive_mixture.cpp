@@ -4,42 +4,12 @@
 #include <cmath>
 #include <cstring>
 
+#include "likelihood/normal.h"
 #include "radir/core/error.h"
 #include "radir/math/predictive.h"
 
 namespace radir::likelihood {
 namespace {
-
-constexpr double kSqrtHalf = 0.70710678118654752440;
-constexpr double kInvSqrtTwoPi = 0.39894228040143267794;
-
-double normal_cdf(double z) { return std::erfc(-z * kSqrtHalf) / 2; }
-double normal_density(double z) { return kInvSqrtTwoPi * std::exp(-z * z / 2); }
-
-/// z with P(t <= value) = Phi(z), nearly: Wallace's transform.
-double normal_score(double t, double degrees_of_freedom) {
-  if (std::isinf(degrees_of_freedom)) return t;
-  const double n = degrees_of_freedom;
-  const double u = t * t / n;
-  const double factor = (8 * n + 1) / (8 * n + 3);
-  // Most components by far: sqrt(log1p(u)/u) as a series, error below 1e-9.
-  if (u < 0.01) {
-    const double root =
-        1 + u * (-1.0 / 4 + u * (13.0 / 96 + u * (-35.0 / 384)));
-    return factor * t * root;
-  }
-  return std::copysign(factor * std::sqrt(n * std::log1p(u)), t);
-}
-
-/// Quantile of the normal distribution with an error below 5e-4 (Abramowitz and
-/// Stegun 26.2.23): a starting value.
-double rough_normal_quantile(double probability) {
-  const double tail = std::min(probability, 1 - probability);
-  const double t = std::sqrt(-2 * std::log(tail));
-  const double z = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
-                           (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
-  return probability < 0.5 ? -z : z;
-}
 
 double variance_of(const MixtureComponent& c) {
   const double variance = c.scale * c.scale;
@@ -47,21 +17,20 @@ double variance_of(const MixtureComponent& c) {
   return variance * c.degrees_of_freedom / (c.degrees_of_freedom - 2);
 }
 
-double log_density_of(const MixtureComponent& c, double value) {
-  const double z = (value - c.location) / c.scale;
-  if (std::isinf(c.degrees_of_freedom)) {
-    return std::log(kInvSqrtTwoPi / c.scale) - z * z / 2;
-  }
-  const double shape = c.degrees_of_freedom / 2;
-  return math::detail::student_log_likelihood(z, 0.0, shape, shape) -
-         std::log(c.scale);
+/// Log density of Student's t at 0, of scale 1.
+double log_density_at_centre(double degrees_of_freedom) {
+  if (std::isinf(degrees_of_freedom)) return std::log(kInvSqrtTwoPi);
+  const double shape = degrees_of_freedom / 2;
+  return math::detail::student_log_likelihood(0.0, 0.0, shape, shape);
 }
 
-/// E|X| of a normal variable.
-double mean_absolute(double mean, double deviation) {
-  if (deviation == 0) return std::abs(mean);  // it underflowed
-  const double z = mean / deviation;
-  return mean * (2 * normal_cdf(z) - 1) + 2 * deviation * normal_density(z);
+/// `centre` is log_density_at_centre of its degrees of freedom.
+double log_density_of(const MixtureComponent& c, double centre, double value) {
+  const double z = (value - c.location) / c.scale;
+  const double n = c.degrees_of_freedom;
+  const double fall =
+      std::isinf(n) ? z * z / 2 : (n + 1) / 2 * std::log1p(z * z / n);
+  return centre - std::log(c.scale) - fall;
 }
 
 /// A power of two near `value`: dividing by it changes no digit.
@@ -138,8 +107,15 @@ double PredictiveMixture::aleatoric_deviation() const {
 
 double PredictiveMixture::log_density(double value) const {
   math::detail::LogSumExp<double> total;
+  // All components have the same degrees of freedom, or nearly all.
+  double degrees = components_.front().degrees_of_freedom;
+  double centre = log_density_at_centre(degrees);
   for (const MixtureComponent& c : components_) {
-    total.add(log_density_of(c, value));
+    if (c.degrees_of_freedom != degrees) {
+      degrees = c.degrees_of_freedom;
+      centre = log_density_at_centre(degrees);
+    }
+    total.add(log_density_of(c, centre, value));
   }
   return total.value() - std::log(static_cast<double>(components_.size()));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "likelihood/compressed_mixture.h"
 #include "likelihood/finite_metrics.h"
 #include "radir/core/error.h"
 
@@ -17,19 +18,35 @@ double calibration_quantile(std::size_t i) {
   return 0.05 * static_cast<double>(i + 1);
 }
 
-}  // namespace
-
-RegressionScore score(const PredictiveMixture& prediction, double target) {
-  RegressionScore result = {prediction.log_density(target),
-                            target - prediction.mean(),
-                            prediction.crps(target),
-                            prediction.cdf(target),
-                            {}};
+template <typename Mixture>
+void set_widths(const Mixture& prediction, RegressionScore& score) {
   for (std::size_t l = 0; l < kIntervalLevels.size(); ++l) {
     const double tail = tail_of(kIntervalLevels[l]);
-    result.widths[l] =
-        prediction.quantile(1 - tail) - prediction.quantile(tail);
+    score.widths[l] = prediction.quantile(1 - tail) - prediction.quantile(tail);
   }
+}
+
+}  // namespace
+
+/// A few points stand for all draws of the weights where they can.
+RegressionScore score(const PredictiveMixture& prediction, double target) {
+  using Accuracy = CompressedMixture::Accuracy;
+  // Farther out, the error of the density is no longer a small part of it.
+  constexpr double kCentre = 2;
+  RegressionScore result;
+  result.residual = target - prediction.mean();
+  const auto fine = CompressedMixture::of(prediction, Accuracy::Fine);
+  const bool is_central =
+      std::abs(result.residual) < kCentre * prediction.standard_deviation();
+  result.log_density = fine && is_central ? std::log(fine->density(target))
+                                          : prediction.log_density(target);
+  result.probability = fine ? fine->cdf(target) : prediction.cdf(target);
+  fine ? set_widths(*fine, result) : set_widths(prediction, result);
+  constexpr std::size_t kFewPoints = 8;
+  const auto rough = fine && fine->size() <= kFewPoints
+                         ? fine
+                         : CompressedMixture::of(prediction, Accuracy::Rough);
+  result.crps = rough ? rough->crps(target) : prediction.crps(target);
   return result;
 }
 

@@ -17,8 +17,9 @@
 namespace radir::workflows {
 namespace {
 
-/// Rows whose outputs under all draws are in memory at a time.
-constexpr std::int64_t kRowsAtOnce = 1024;
+/// Rows whose outputs under all draws are in memory at a time. An odd number of
+/// cache lines: with a power of two, a row's outputs would share cache sets.
+constexpr std::int64_t kRowsAtOnce = 1008;
 /// Rows one task of the pool turns into distributions.
 constexpr std::int64_t kRowsPerTask = 16;
 

@@ -31,6 +31,9 @@ class PredictiveMixture {
   /// freedom are 2 or less (no variance).
   explicit PredictiveMixture(std::vector<MixtureComponent> components);
 
+  const std::vector<MixtureComponent>& components() const {
+    return components_;
+  }
   double mean() const { return mean_; }
   /// sqrt(epistemic^2 + aleatoric^2).
   double standard_deviation() const;

@@ -19,7 +19,83 @@ std::string beginning(const JsonObject::Json& value) {
   return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
 }
 
+/// Hears what a text holds and throws where it should not.
+class JsonChecker {
+ public:
+  JsonChecker(const std::string& where, const JsonLimits& limits)
+      : where_(where), limits_(limits) {}
+
+  bool null() { return value(); }
+  bool boolean(bool) { return value(); }
+  bool number_integer(std::int64_t) { return value(); }
+  bool number_unsigned(std::uint64_t) { return value(); }
+  bool number_float(double, const std::string&) { return value(); }
+  bool string(const std::string&) { return value(); }
+  bool binary(const std::vector<std::uint8_t>&) { return value(); }
+
+  bool start_object(std::size_t) { return open(); }
+  bool end_object() { return close(); }
+  bool start_array(std::size_t) { return open(); }
+  bool end_array() { return close(); }
+
+  bool key(const std::string& key) {
+    check_depth();
+    std::set<std::string>& keys = keys_.back();
+    RADIR_CHECK(keys.insert(key).second, IoError, where_, " has the key ",
+                excerpt(key), " twice");
+    RADIR_CHECK(keys.size() <= limits_.keys, IoError, where_,
+                " has an object with more than ", limits_.keys, " keys");
+    return true;
+  }
+
+  bool parse_error(std::size_t, const std::string&,
+                   const nlohmann::detail::exception& error) {
+    using nlohmann::detail::parse_error;
+    const auto* where = dynamic_cast<const class parse_error*>(&error);
+    RADIR_CHECK(where != nullptr, IoError, where_,
+                " contains a number that is too large");
+    detail::throw_error<IoError>(where_, " is not well-formed JSON in UTF-8 ",
+                                 "(byte ", where->byte, ")");
+  }
+
+ private:
+  bool value() {
+    check_depth();
+    RADIR_CHECK(++values_ <= limits_.values, IoError, where_, " has more than ",
+                limits_.values, " values");
+    return true;
+  }
+
+  bool open() {
+    value();
+    keys_.emplace_back();
+    return true;
+  }
+
+  bool close() {
+    keys_.pop_back();
+    return true;
+  }
+
+  void check_depth() const {
+    RADIR_CHECK(keys_.size() <= static_cast<std::size_t>(limits_.depth),
+                IoError, where_, " is nested deeper than ", limits_.depth,
+                " levels");
+  }
+
+  const std::string& where_;
+  const JsonLimits& limits_;
+  std::vector<std::set<std::string>> keys_;  // of the open objects and lists
+  std::size_t values_ = 0;
+};
+
 }  // namespace
+
+void check_json(const std::string& where, std::string_view text,
+                const JsonLimits& limits) {
+  JsonChecker checker(where, limits);
+  nlohmann::json::sax_parse(text.begin(), text.end(), &checker);
+}
 
 JsonObject::JsonObject(const Json& json, std::string where)
     : json_(json), where_(std::move(where)) {

@@ -168,13 +168,10 @@ bool all_finite(const std::vector<float>& values) {
                      [](float value) { return std::isfinite(value); });
 }
 
-/// Throws IoError unless the parameters are numbers and give weights that are:
-/// a direction of length zero, say, gives none.
+/// Throws IoError unless the parameters give weights that are numbers: a
+/// direction of length zero, say, gives none.
 void check_weights(const std::string& name, const train::Model& model,
                    const std::vector<float>& parameters) {
-  RADIR_CHECK(all_finite(parameters), IoError, name,
-              ": holds parameters that are not finite numbers; the file is ",
-              "damaged");
   try {
     train::point_network(model, parameters);
   } catch (const Error& error) {

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 
 #include "io/safetensors_format.h"
 #include "radir/core/error.h"
@@ -25,10 +24,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostDimensions = 32;
-// The header holds objects of objects of arrays, nothing deeper, and as many
-// tensors as it likes.
-constexpr files::JsonLimits kHeaderLimits = {
-    3, std::numeric_limits<std::size_t>::max()};
+// The header holds objects of objects of arrays, nothing deeper, and up to a
+// million tensors.
+constexpr files::JsonLimits kHeaderLimits = {3, 1000000, 10000000};
 
 std::string_view map_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 
 #include "radir/core/error.h"
@@ -97,8 +98,34 @@ void check_classes(int classes) {
       classes);
 }
 
-// The file `name` in one of its spellings.
-std::string find_file(const fs::path& folder, const std::string& name) {
+/// A file of a folder: "train" or "t10k", "images" or "labels".
+struct Role {
+  std::string part;
+  std::string kind;
+
+  /// As MNIST has it.
+  std::string usual_name() const {
+    return part + "-" + kind + (kind == "images" ? "-idx3" : "-idx1") +
+           "-ubyte";
+  }
+
+  /// Whether a file of another name seems to be it.
+  bool fits(const std::string& name) const {
+    std::string lower = name;
+    for (char& c : lower) {
+      c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    const auto has = [&](const std::string& word) {
+      return lower.find(word) != std::string::npos;
+    };
+    return (has(part) || (part == "t10k" && has("test"))) &&
+           has(kind.substr(0, kind.size() - 1));
+  }
+};
+
+/// None where the folder has no file of MNIST's name.
+std::optional<std::string> find_usual(const fs::path& folder,
+                                      const std::string& name) {
   std::string dotted = name;
   dotted.replace(dotted.find("-idx"), 1, ".");
   std::error_code error;
@@ -107,15 +134,38 @@ std::string find_file(const fs::path& folder, const std::string& name) {
     const fs::path path = folder / spelling;
     if (fs::is_regular_file(path, error)) return path.string();
   }
-  detail::throw_error<IoError>(
-      folder.string(), " holds no file ", name, " (nor ", name,
-      ".gz); a folder with MNIST's four files is needed");
+  return std::nullopt;
+}
+
+std::string find_file(const fs::path& folder, const Role& role) {
+  if (const auto usual = find_usual(folder, role.usual_name())) return *usual;
+  std::vector<std::string> found;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_regular_file(ignored) &&
+        role.fits(entry->path().filename().string())) {
+      found.push_back(entry->path().string());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  RADIR_CHECK(!found.empty(), IoError, folder.string(), " holds no file ",
+              role.usual_name(), " (nor ", role.usual_name(),
+              ".gz, nor another whose name has \"",
+              role.part == "train" ? "train" : "test", "\" and \"", role.kind,
+              "\"); two files of images and two of labels are needed");
+  RADIR_CHECK(found.size() == 1, IoError, folder.string(), ": both ", found[0],
+              " and ", found[1], " may be the ", role.kind, " of ",
+              role.part == "train" ? "the training" : "the test",
+              "; name one of them ", role.usual_name());
+  return found.front();
 }
 
 ImageSet read_part(const fs::path& folder, const std::string& part,
                    int classes) {
-  const std::string images = find_file(folder, part + "-images-idx3-ubyte");
-  const std::string labels = find_file(folder, part + "-labels-idx1-ubyte");
+  const std::string images = find_file(folder, {part, "images"});
+  const std::string labels = find_file(folder, {part, "labels"});
   ImageSet set = read_idx_images(images);
   set.labels = read_idx_labels(labels, classes);
   RADIR_CHECK(set.labels.size() == static_cast<std::size_t>(set.count), IoError,
@@ -123,6 +173,17 @@ ImageSet read_part(const fs::path& folder, const std::string& part,
               " holds ", set.count,
               " images; the files do not belong together");
   return set;
+}
+
+/// One more than the largest label.
+int count_classes(const ImageDataset& dataset) {
+  int classes = 1;
+  for (const ImageSet* set : {&dataset.train, &dataset.test}) {
+    for (const std::uint8_t label : set->labels) {
+      classes = std::max(classes, label + 1);
+    }
+  }
+  return classes;
 }
 
 void append_big_endian(std::string& bytes, std::uint64_t value) {
@@ -199,12 +260,15 @@ std::vector<std::uint8_t> read_idx_labels(const std::string& path,
   return read_idx_labels(*files::open_byte_source(path), classes);
 }
 
-ImageDataset read_idx_folder(const std::string& folder, int classes) {
-  check_classes(classes);
+ImageDataset read_idx_folder(const std::string& folder,
+                             std::optional<int> classes) {
+  constexpr int kMostClasses = 256;
+  const int limit = classes.value_or(kMostClasses);
+  check_classes(limit);
   ImageDataset dataset;
-  dataset.classes = classes;
-  dataset.train = read_part(folder, "train", classes);
-  dataset.test = read_part(folder, "t10k", classes);
+  dataset.train = read_part(folder, "train", limit);
+  dataset.test = read_part(folder, "t10k", limit);
+  dataset.classes = classes ? *classes : count_classes(dataset);
   RADIR_CHECK(dataset.train.rows == dataset.test.rows &&
                   dataset.train.columns == dataset.test.columns,
               IoError, folder, ": the training images are ", dataset.train.rows,

@@ -209,13 +209,15 @@ NetworkSpec multilayer_perceptron(std::int64_t inputs,
   return spec;
 }
 
-NetworkSpec lenet5() {
+NetworkSpec lenet5(std::int64_t classes) {
   const MaxPool2d halve{{2, 2}, {2, 2}};
   return {{1, 28, 28},
           {Conv2d{20, {5, 5}}, halve, Conv2d{50, {5, 5}}, halve, Flatten{},
-           Dense{500}, Relu{}, Dense{10}}};
+           Dense{500}, Relu{}, Dense{classes}}};
 }
 
-NetworkSpec lenet300() { return multilayer_perceptron(784, {300, 100}, 10); }
+NetworkSpec lenet300(std::int64_t classes) {
+  return multilayer_perceptron(784, {300, 100}, classes);
+}
 
 }  // namespace radir::network

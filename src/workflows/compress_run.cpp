@@ -20,9 +20,10 @@ constexpr const char* kInputNote =
     "grey values from 0 to 1 (pixels divided by 255)";
 constexpr const char* kOutputNote = "one logit per class";
 
-network::NetworkSpec read_network(const std::string& model) {
-  if (model == "lenet5") return network::lenet5();
-  if (model == "lenet300") return network::lenet300();
+network::NetworkSpec read_network(const std::string& model,
+                                  std::int64_t classes = 10) {
+  if (model == "lenet5") return network::lenet5(classes);
+  if (model == "lenet300") return network::lenet300(classes);
   return io::read_network_file(model);
 }
 
@@ -89,6 +90,7 @@ CompressRun begin_compress(const CompressRunOptions& options,
   settings.network_name = options.model;
   check(settings);
   run.images = read_images(run.options);
+  settings.network = read_network(options.model, run.images.classes);
   data::check_fits(settings.network, run.images);
   CompressRunOptions command = kept;
   command.settings = settings;
@@ -106,6 +108,8 @@ CompressRun resume_compress(const Json& config, const std::string& config_file,
                   config};
   if (!data_dir.empty()) run.options.data_dir = data_dir;
   run.images = read_images(run.options);
+  run.options.settings.network =
+      read_network(run.options.model, run.images.classes);
   return run;
 }
 

@@ -102,9 +102,9 @@ void describe_removal(SettingsVisitor& visit, CompressSettings& settings) {
        any_number()},
       settings.budget.max_parameters);
   visit.optional_number({"max_error",
-                         "Largest error on held-out images, 0 to 1; units are "
+                         "Largest error on held-out images; units are "
                          "removed while the error stays below it",
-                         any_number()},
+                         between(0, 1)},
                         settings.budget.max_error);
   visit.integers(
       {"keep", "Largest number of units in each layer, such as 4-7-59-28",

@@ -232,5 +232,32 @@ TEST(DemoCommand, RefusesAFolderThatIsFull) {
   EXPECT_NE(result.err.find("already exists"), std::string::npos);
 }
 
+TEST_F(CompressCommand, TakesAnyNumberOfClasses) {
+  for (int classes : {3, 12}) {
+    data::ImageDataset images = data::make_digits_dataset(60, 30, 1);
+    for (data::ImageSet* set : {&images.train, &images.test}) {
+      for (std::size_t i = 0; i < set->labels.size(); ++i) {
+        set->labels[i] = static_cast<std::uint8_t>(i % std::size_t(classes));
+      }
+    }
+    data::write_idx_folder(data_, images);
+    const std::string out = folder_ / std::to_string(classes);
+    const ProgramResult result =
+        run_program("compress --data '" + data_ +
+                    "' --model lenet300 --epochs 1 --prune-every 1 "
+                    "--fine-tune 0 --tune-means 0 --json --out '" +
+                    out + "'");
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_TRUE(contains(result.out, "784-300-100")) << result.out;
+    EXPECT_EQ(run_program("evaluate '" + out + "' '" + data_ + "'").exit_code,
+              0);
+  }
+}
+
+TEST_F(CompressCommand, AnErrorIsAShare) {
+  expect_one_line(compress("--max-error 5"), 2,
+                  "max_error must be from 0 to 1, but is 5");
+}
+
 }  // namespace
 }  // namespace radir

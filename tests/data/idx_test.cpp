@@ -148,6 +148,23 @@ TEST(Idx, FindsOtherSpellings) {
   EXPECT_EQ(read_idx_folder(folder.path()).test.labels.size(), 2u);
 }
 
+TEST(Idx, CountsClassesAndTakesOtherNames) {
+  const TemporaryFolder folder;
+  write_idx_folder(folder.path(), {small_set(5, 4), small_set(2, 4), 10});
+  EXPECT_EQ(read_idx_folder(folder.path()).classes, 4);
+  const auto rename = [&](const char* from, const char* to) {
+    std::filesystem::rename(folder / from, folder / to);
+  };
+  rename("train-images-idx3-ubyte", "emnist-letters-TRAIN-images");
+  rename("train-labels-idx1-ubyte", "emnist-letters-train-labels");
+  rename("t10k-images-idx3-ubyte", "test_images.idx");
+  rename("t10k-labels-idx1-ubyte", "test_labels.idx");
+  EXPECT_EQ(read_idx_folder(folder.path()).train.count, 5);
+  folder.write("test_labels.old", "");
+  expect_error<IoError>([&] { read_idx_folder(folder.path()); },
+                        "test_labels.idx and ");
+}
+
 TEST(Idx, RefusesFoldersThatDoNotFitTogether) {
   const TemporaryFolder folder;
   expect_error<IoError>([&] { read_idx_folder(folder.path()); },

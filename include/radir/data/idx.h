@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,9 +43,14 @@ std::vector<std::uint8_t> read_idx_labels(files::ByteSource& source,
 
 /// Reads train-images-idx3-ubyte, train-labels-idx1-ubyte and the same with
 /// t10k from a folder; each may end in .gz or have a dot for the last dash but
-/// one (train-images.idx3-ubyte). Throws IoError when one is missing, when
-/// images and labels differ in number, or training and test images in size.
-ImageDataset read_idx_folder(const std::string& folder, int classes = 10);
+/// one (train-images.idx3-ubyte). Where there is none of these, the only file
+/// whose name contains "train" (or "t10k" or "test") and "image" (or "label")
+/// is read. Without `classes`, there are as many as the largest label says.
+///
+/// Throws IoError when one is missing or not the only one, when images and
+/// labels differ in number, or training and test images in size.
+ImageDataset read_idx_folder(const std::string& folder,
+                             std::optional<int> classes = std::nullopt);
 
 /// Writes the four files of `read_idx_folder`, plain, each atomically. The
 /// folder must exist.

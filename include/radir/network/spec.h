@@ -111,9 +111,9 @@ NetworkSpec multilayer_perceptron(std::int64_t inputs,
 
 /// LeNet-5 as in Caffe's example (20-50-800-500): no nonlinearity after the
 /// convolutions but the max-pooling.
-NetworkSpec lenet5();
+NetworkSpec lenet5(std::int64_t classes = 10);
 
-/// 784-300-100-10, dense.
-NetworkSpec lenet300();
+/// 784-300-100-classes, dense.
+NetworkSpec lenet300(std::int64_t classes = 10);
 
 }  // namespace radir::network

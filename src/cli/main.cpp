@@ -1,13 +1,17 @@
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/escaping_buffer.h"
 #include "cli/training_run.h"
 #include "radir/core/error.h"
 #include "radir/core/nearest_name.h"
@@ -187,6 +191,10 @@ int run_reporting(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   // A file that grows beyond `ulimit -f` is then an error with a message.
   std::signal(SIGXFSZ, SIG_IGN);
+  // Names in messages, and on a terminal in results, are shown as text.
+  const radir::cli::EscapingBuffer messages(std::cerr);
+  std::optional<radir::cli::EscapingBuffer> results;
+  if (::isatty(STDOUT_FILENO) != 0) results.emplace(std::cout);
   // No command has to check what it prints: a failed write ends it.
   std::cout.exceptions(std::ios::badbit | std::ios::failbit);
   const int code = radir::cli::run_reporting({argv + 1, argv + argc});

@@ -13,10 +13,13 @@ using std::chrono::duration;
 
 constexpr double kTerminalInterval = 0.1;
 constexpr double kFileInterval = 10;
-/// Back to the start of the line, and wipe it.
-constexpr const char* kWipe = "\r\033[K";
-
 bool is_terminal() { return ::isatty(STDERR_FILENO) != 0; }
+
+/// Back to the start of the line, and wipe it. Past the stream, which escapes
+/// control characters.
+void wipe_line() {
+  if (is_terminal()) std::fputs("\r\033[K", stderr);
+}
 
 }  // namespace
 
@@ -37,9 +40,7 @@ std::string duration_text(double seconds) {
 Progress::Progress()
     : terminal_(is_terminal()), start_(Clock::now()), shown_(start_) {}
 
-Progress::~Progress() {
-  if (terminal_) std::cerr << kWipe << std::flush;
-}
+Progress::~Progress() { wipe_line(); }
 
 void Progress::show(double share, const std::string& text) {
   const Clock::time_point now = Clock::now();
@@ -49,8 +50,8 @@ void Progress::show(double share, const std::string& text) {
   shown_ = now;
   std::string line = text;
   if (left) line += ", " + duration_text(*left) + " left";
-  std::cerr << (terminal_ ? kWipe : "") << line << (terminal_ ? "" : "\n")
-            << std::flush;
+  wipe_line();
+  std::cerr << line << (terminal_ ? "" : "\n") << std::flush;
 }
 
 double Progress::seconds() const {
@@ -58,7 +59,8 @@ double Progress::seconds() const {
 }
 
 void say(const std::string& sentence) {
-  std::cerr << (is_terminal() ? kWipe : "") + ("radir: " + sentence + "\n");
+  wipe_line();
+  std::cerr << "radir: " + sentence + "\n";
 }
 
 }  // namespace radir::cli

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "data/number.h"
 #include "radir/files/atomic_file.h"
 
 namespace radir::data {
@@ -71,6 +72,12 @@ void CsvWriter::end_row() {
 void CsvWriter::flush() {
   sink_(text_);
   text_.clear();
+}
+
+std::string spreadsheet_text(const std::string& text) {
+  if (text.find_first_of("=+-@\t\r") != 0) return text;
+  double value = 0;
+  return parse_cell(text, '.', value) == CellKind::Number ? text : "'" + text;
 }
 
 void write_csv(const std::string& path, const Table& table) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "radir/core/error.h"
+#include "radir/core/shell_text.h"
 #include "radir/files/atomic_file.h"
 #include "radir/files/byte_source.h"
 #include "radir/files/json_object.h"
@@ -102,7 +103,7 @@ void RunFolder::check_free(const std::string& path) {
   const RunFolder found(path, -1);
   RADIR_CHECK(!exists(found.config_file()) || found.is_finished(),
               ArgumentError, path, ": already contains a run; resume ",
-              "it (--resume ", path, ") or choose another --out");
+              "it (--resume ", shell_word(path), ") or choose another --out");
   const auto names = names_in(path);
   RADIR_CHECK(names && std::all_of(names->begin(), names->end(), is_leftover),
               ArgumentError, path, ": already exists; choose another --out");

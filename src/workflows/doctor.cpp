@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "radir/core/shell_text.h"
+
 namespace radir::workflows {
 namespace {
 
@@ -225,7 +227,7 @@ class Doctor {
   }
 
   static std::string fetch(const std::string& name, const std::string& dir) {
-    return "radir data fetch " + name + " --data-dir " + dir;
+    return "radir data fetch " + name + " --data-dir " + shell_word(dir);
   }
 
   const MachineFacts& facts_;

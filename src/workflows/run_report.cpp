@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "radir/core/error.h"
+#include "radir/core/shell_text.h"
 #include "radir/core/version.h"
 #include "radir/files/byte_source.h"
 #include "radir/files/json_object.h"
@@ -158,7 +159,7 @@ RunReport training_page(const RunFolder& folder, const Json& config,
     page.sections.front().blocks.push_back(
         report::Paragraph{"Not finished: " + result.missing +
                           ". If it was stopped, resume with: radir " + command +
-                          " --resume " + folder.path()});
+                          " --resume " + shell_word(folder.path())});
   }
   page.sections.push_back(settings_section(config));
   page.footer = std::string("radir ") + version() + ", run of radir " +
@@ -193,10 +194,11 @@ RunReport report_run(const std::string& path) {
   const RunFolder folder = RunFolder::look_at(path);
   const Json config = Json::parse(folder.config());
   const std::string command = command_of(folder, config);
-  RADIR_CHECK(
-      command == "train" || command == "compress", ArgumentError, folder.path(),
-      ": contains a benchmark, which has no page; \"radir ", command,
-      " --resume ", folder.path(), "\" resumes it and prints its table");
+  RADIR_CHECK(command == "train" || command == "compress", ArgumentError,
+              folder.path(),
+              ": contains a benchmark, which has no page; \"radir ", command,
+              " --resume ", shell_word(folder.path()),
+              "\" resumes it and prints its table");
   if (command == "compress" && folder.is_finished()) {
     return compression_page(folder, config);
   }

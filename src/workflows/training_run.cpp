@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "radir/core/shell_text.h"
 #include "radir/core/version.h"
 #include "radir/files/atomic_file.h"
 #include "radir/files/json_object.h"
@@ -14,9 +15,7 @@ using Json = nlohmann::ordered_json;
 
 std::string resume_command(const std::string& command,
                            const io::RunFolder& folder) {
-  const std::string& path = folder.path();
-  const bool plain = path.find_first_of(" \t'\"$&;()*?") == std::string::npos;
-  return "radir " + command + " --resume " + (plain ? path : "'" + path + "'");
+  return "radir " + command + " --resume " + shell_word(folder.path());
 }
 
 }  // namespace

@@ -38,6 +38,11 @@ class CsvWriter {
   bool at_row_start_ = true;
 };
 
+/// A text that a spreadsheet takes as text: one that begins with = + - @, a tab
+/// or a carriage return, and is not a number, gets an apostrophe in front. Such
+/// a cell would be computed as a formula.
+std::string spreadsheet_text(const std::string& text);
+
 /// Writes a complete table with a header, atomically.
 void write_csv(const std::string& path, const Table& table);
 

@@ -8,6 +8,7 @@
 #include "cli/settings_options.h"
 #include "cli/training_run.h"
 #include "radir/core/error.h"
+#include "radir/core/shell_text.h"
 #include "radir/io/run_folder.h"
 #include "radir/report/table.h"
 #include "radir/workflows/compress.h"
@@ -93,7 +94,7 @@ void resume(const CompressRunOptions& given, const RunOptions& run,
   const io::RunFolder folder = io::RunFolder::open(run.resume);
   const Json config = read_run_config(folder, kCommand);
   RADIR_CHECK(!folder.is_finished(), ArgumentError, run.resume,
-              ": is already finished; \"radir inspect ", run.resume,
+              ": is already finished; \"radir inspect ", shell_word(run.resume),
               "\" shows it");
   const CompressRun begun =
       workflows::resume_compress(config, folder.config_file(), given.data_dir);

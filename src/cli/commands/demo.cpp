@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "radir/core/error.h"
+#include "radir/core/shell_text.h"
 
 namespace radir::cli {
 namespace {
@@ -39,7 +40,7 @@ std::vector<Scene> scenes(const std::string& folder) {
 
 std::string line_of(const Words& words) {
   std::string line = "radir";
-  for (const std::string& word : words) line += " " + word;
+  for (const std::string& word : words) line += " " + shell_word(word);
   return line;
 }
 

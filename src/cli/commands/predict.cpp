@@ -55,7 +55,7 @@ void write_rows(data::CsvWriter& csv, std::int64_t first_row,
     const auto i = static_cast<std::size_t>(row);
     csv.cell(first_row + row + 1);
     if (classes) {
-      csv.cell(p.label[i]);
+      csv.cell(data::spreadsheet_text(p.label[i]));
       for (const auto& of_class : p.probabilities) csv.cell(of_class[i]);
       csv.cell(p.entropy[i]).cell(p.mutual_information[i]);
     } else {

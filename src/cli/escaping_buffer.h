@@ -1,0 +1,33 @@
+#pragma once
+
+#include <ostream>
+#include <streambuf>
+#include <string>
+
+namespace radir::cli {
+
+/// While it exists, a stream shows characters that could change what a terminal
+/// displays as text, such as \x1b or \u202e: control characters but tab and
+/// newline, C1 controls and those that change the direction of writing. Names
+/// of files and columns come from anywhere.
+class EscapingBuffer final : public std::streambuf {
+ public:
+  explicit EscapingBuffer(std::ostream& stream);
+  ~EscapingBuffer() override;
+  EscapingBuffer(const EscapingBuffer&) = delete;
+  EscapingBuffer& operator=(const EscapingBuffer&) = delete;
+
+ protected:
+  int_type overflow(int_type character) override;
+  int sync() override;
+
+ private:
+  bool put(const std::string& text);
+  bool put_held();
+
+  std::ostream& stream_;
+  std::streambuf* target_;
+  std::string held_;  // the first bytes of a character that may be one of them
+};
+
+}  // namespace radir::cli

@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "cli/program.h"
+#include "cli/running_program.h"
+#include "support/temporary_folder.h"
+
+namespace radir {
+namespace {
+
+using ::radir::testing::contains;
+using ::radir::testing::ProgramResult;
+using ::radir::testing::run_program;
+using ::radir::testing::TemporaryFolder;
+
+constexpr const char* kHarmful[] = {"\x1b", "\x07", "\xc2\x9b", "\xe2\x80\xae"};
+
+TEST(Injection, NamesInMessagesAreText) {
+  const TemporaryFolder folder;
+  const std::string name = "m\x1b]0;x\x07\xc2\x9b\xe2\x80\xae";
+  const std::string table =
+      folder.write("t.csv", "a," + name + ",y\n1,2,4\n5,6,8\n7,8,x\n");
+  const ProgramResult missing = run_program("predict '" + name + "' t.csv");
+  EXPECT_EQ(missing.exit_code, 4);
+  EXPECT_TRUE(contains(missing.err, "m\\x1b]0;x\\x07\\u009b\\u202e"))
+      << missing.err;
+  const ProgramResult column =
+      run_program("train '" + table + "' --target n --categorical mx --out r");
+  for (const std::string& text : {missing.err, column.err}) {
+    for (const char* harmful : kHarmful) EXPECT_FALSE(contains(text, harmful));
+  }
+  // Other text is as it was.
+  const std::string letters = "\xc3\xa4\xe2\x82\xac\xe2\x80\x93\xd8\xa7";
+  EXPECT_TRUE(
+      contains(run_program("predict '" + letters + "' t.csv").err, letters));
+}
+
+TEST(Injection, LabelsAreNoFormulas) {
+  const TemporaryFolder folder;
+  std::string text = "a,y\n";
+  const char* const labels[] = {"=1+2", "@sum", "-1", "+x"};
+  for (int i = 0; i < 80; ++i) {
+    text += std::to_string(i / 20 * 10 + i % 3) + "," + labels[i / 20] + "\n";
+  }
+  const std::string table = folder.write("t.csv", text);
+  const std::string run = folder / "run";
+  ASSERT_EQ(run_program("train '" + table +
+                        "' --target y --epochs 300 --out '" + run + "'")
+                .exit_code,
+            0);
+  const std::string out =
+      run_program("predict '" + run + "' '" + table + "'").out;
+  for (const char* cell : {",'=1+2,", ",'@sum,", ",'+x,", ",-1,"}) {
+    EXPECT_TRUE(contains(out, cell)) << cell << "\n" << out;
+  }
+}
+
+TEST(Injection, HintsCanBePastedIntoAShell) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "it's `here`";
+  testing::RunningProgram program({"train", "builtin:robot-arm", "--target",
+                                   "distance", "--epochs", "1000000",
+                                   "--checkpoint-every", "5ms", "--out", run});
+  ASSERT_TRUE(program.waits_for(run + "/checkpoint.safetensors"));
+  program.send(SIGTERM);
+  program.wait();
+  EXPECT_TRUE(contains(program.err(),
+                       "--resume '" + folder.path() + "/it'\\''s `here`'"))
+      << program.err();
+}
+
+}  // namespace
+}  // namespace radir

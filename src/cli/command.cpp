@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "cli/progress.h"
+#include "radir/core/cpu.h"
 #include "radir/core/error.h"
 
 namespace radir::cli {
@@ -70,6 +72,15 @@ std::string number_problem(const std::string& text) {
 }
 
 }  // namespace
+
+CommandThreads::CommandThreads(const CommonOptions& common)
+    : ThreadPool(common.threads) {
+  const int wanted = common.threads == 0 ? available_threads() : common.threads;
+  if (size() == wanted) return;
+  say(std::to_string(wanted - size()) + " of " + std::to_string(wanted) +
+      " threads could not be started; it goes on with " +
+      std::to_string(size()) + " (see ulimit -u and -v)");
+}
 
 CLI::App* add_command(CLI::App& parent, Invocation& invocation,
                       const CommandInfo& info,

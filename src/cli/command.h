@@ -9,6 +9,7 @@
 
 #include "radir/core/device.h"
 #include "radir/core/error.h"
+#include "radir/core/thread_pool.h"
 
 namespace radir::cli {
 
@@ -31,6 +32,12 @@ struct CommonOptions {
 struct Invocation {
   CommonOptions common;
   std::function<void()> action;
+};
+
+/// The threads of a command. Warns when some could not be started.
+class CommandThreads : public ThreadPool {
+ public:
+  explicit CommandThreads(const CommonOptions& common);
 };
 
 struct CommandInfo {

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "cli/escaping_buffer.h"
 #include "cli/training_run.h"
 #include "radir/core/error.h"
+#include "radir/core/memory.h"
 #include "radir/core/nearest_name.h"
 #include "radir/core/version.h"
 #include "radir/files/system_error.h"
@@ -29,6 +31,7 @@ constexpr int kBadArgument = 2;
 constexpr int kNumericalFailure = 3;
 constexpr int kFileFailure = 4;
 constexpr int kUnsupported = 5;
+constexpr int kOutOfMemory = 6;
 constexpr int kSignal = 128;  // plus its number, as shells do
 
 int exit_code(const std::exception& error) {
@@ -41,6 +44,7 @@ int exit_code(const std::exception& error) {
   if (dynamic_cast<const NumericalError*>(&error)) return kNumericalFailure;
   if (dynamic_cast<const IoError*>(&error)) return kFileFailure;
   if (dynamic_cast<const UnsupportedError*>(&error)) return kUnsupported;
+  if (dynamic_cast<const MemoryError*>(&error)) return kOutOfMemory;
   return kBug;
 }
 
@@ -180,6 +184,10 @@ int run_reporting(const std::vector<std::string>& arguments) {
   } catch (const std::ios_base::failure&) {
     return report_failure(IoError("cannot write to standard output: " +
                                   files::explain_errno(errno)));
+  } catch (const std::bad_alloc&) {
+    return report_failure(
+        MemoryError("out of memory; close other programs, raise the limit "
+                    "(ulimit -v), or use a smaller table, batch or network"));
   } catch (const std::exception& error) {
     return report_failure(error);
   }

@@ -122,10 +122,16 @@ ThreadPool::ThreadPool(int threads) {
               " but got ", threads);
   const int size = threads == 0 ? available_threads() : threads;
   state_ = std::make_unique<State>(size);
-  for (int i = 1; i < size; ++i) {
-    state_->workers.emplace_back([state = state_.get(), i] {
-      state->loop(static_cast<std::size_t>(i));
-    });
+  state_->workers.reserve(static_cast<std::size_t>(size));
+  try {
+    for (int i = 1; i < size; ++i) {
+      state_->workers.emplace_back([state = state_.get(), i] {
+        state->loop(static_cast<std::size_t>(i));
+      });
+    }
+  } catch (const std::exception&) {
+    // No more threads or no memory for them: the tasks of those that are
+    // missing are taken by the others.
   }
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "radir/core/error.h"
+#include "radir/core/memory.h"
 #include "radir/core/nearest_name.h"
 #include "radir/data/data_kind.h"
 #include "radir/files/json_object.h"
@@ -384,6 +385,11 @@ EncodedRows TableEncoder::encode(const Table& table, bool with_target,
       kept_rows(table, columns, target, missing_, rows, first_row);
   const RowNumbers& kept = result.table_rows;
   result.count = static_cast<std::int64_t>(kept.size());
+  check_memory(
+      result.count * input_size_ * static_cast<std::int64_t>(sizeof(float)),
+      "the encoded table, with an input for every category,",
+      "remove columns with very many categories, such as names and "
+      "numbers of rows");
   result.inputs.resize(static_cast<std::size_t>(result.count * input_size_));
   float* out = result.inputs.data();
   for (std::size_t i = 0; i < inputs_.size(); ++i) {

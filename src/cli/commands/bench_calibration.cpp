@@ -81,7 +81,7 @@ void run_calibration(BenchCalibrationOptions options,
                      const CommonOptions& common) {
   options.seed = common.seed;
   options = bench::with_defaults(std::move(options));
-  ThreadPool pool(common.threads);
+  CommandThreads pool(common);
   std::vector<BenchCalibrationRow> rows;
   {
     Progress progress;

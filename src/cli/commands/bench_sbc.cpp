@@ -78,7 +78,7 @@ void add_bench_sbc(CLI::App& bench, Invocation& invocation) {
        "radir bench sbc --simulations 500"},
       [options](const CommonOptions& common) {
         options->seed = common.seed;
-        ThreadPool pool(common.threads);
+        CommandThreads pool(common);
         const std::vector<BenchSbcResult> results =
             bench::bench_sbc(*options, &pool);
         common.json ? print_sbc_json(results, *options)

@@ -53,7 +53,7 @@ void print(const std::string& run, bool torchscript,
 
 void train(const CompressRun& run, const io::RunFolder& folder,
            const RunOptions& run_options, const CommonOptions& common) {
-  ThreadPool pool(common.threads);
+  CommandThreads pool(common);
   std::optional<CompressResult> result;
   train_in(folder, kCommand, run_options,
            [&](const workflows::ResumableRun& resumable) {

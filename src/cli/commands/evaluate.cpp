@@ -114,7 +114,7 @@ Comparison evaluate_images(const io::SavedModel& saved,
 }
 
 void evaluate(const EvaluateOptions& options, const CommonOptions& common) {
-  ThreadPool pool(common.threads);
+  CommandThreads pool(common);
   const io::SavedModel saved = io::read_model(io::model_path(options.model));
   print(workflows::is_image_model(saved)
             ? evaluate_images(saved, options, common, pool)

@@ -84,7 +84,7 @@ void predict(PredictOptions options, const CommonOptions& common) {
   RADIR_CHECK(
       !common.json || !options.out.empty(), ArgumentError,
       "--json needs --out: standard output is used for the JSON document");
-  ThreadPool pool(common.threads);
+  CommandThreads pool(common);
   options.prediction.seed = common.seed;
   const TableModel model = workflows::load_table_model(options.model);
   std::optional<files::AtomicFile> file;

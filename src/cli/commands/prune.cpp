@@ -56,7 +56,7 @@ void prune(const PruneCommand& command, const CommonOptions& common) {
   const std::string file = io::model_path(command.model);
   const io::SavedModel model = io::read_model(file);
   const io::SavedModel pruned = workflows::prune_model(model, command.options);
-  ThreadPool pool(common.threads);
+  CommandThreads pool(common);
   std::optional<data::ImageSplit> images;
   if (!command.data.empty()) {
     images = data::read_images(command.data, command.data_dir, common.seed);

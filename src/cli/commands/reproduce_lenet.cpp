@@ -77,7 +77,7 @@ void print(const std::string& run, const LenetOptions& options,
 void run_in(const io::RunFolder& folder, const LenetOptions& options,
             const ImageSplit& images, const RunOptions& run_options,
             const CommonOptions& common) {
-  ThreadPool pool(common.threads);
+  CommandThreads pool(common);
   std::vector<LenetRun> runs;
   train_in(folder, lenet_command(options.dense), run_options,
            [&](const workflows::ResumableRun& run) {

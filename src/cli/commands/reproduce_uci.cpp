@@ -146,7 +146,7 @@ void run_methods_in(const io::RunFolder& folder, const UciOptions& options,
                     const std::vector<data::UciSet>& sets,
                     const RunOptions& run_options,
                     const CommonOptions& common) {
-  ThreadPool pool(common.threads);
+  CommandThreads pool(common);
   std::vector<UciMethodResult> results;
   train_in(folder, kUciCommand, run_options,
            [&](const workflows::ResumableRun& run) {
@@ -180,7 +180,7 @@ void run_in(const io::RunFolder& folder, const UciOptions& options,
   if (!options.methods.empty()) {
     return run_methods_in(folder, options, sets, run_options, common);
   }
-  ThreadPool pool(common.threads);
+  CommandThreads pool(common);
   Results results;
   train_in(
       folder, kUciCommand, run_options,

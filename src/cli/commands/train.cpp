@@ -112,7 +112,7 @@ void train(TrainTableOptions options, const RunOptions& run,
       run.resume.empty()
           ? TableTraining::begin(std::move(options), run.out, say)
           : TableTraining::resume(run.resume, say);
-  ThreadPool pool(common.threads);
+  CommandThreads pool(common);
   TrainTableResult result;
   with_stop_signals(run, [&](const workflows::CheckpointOptions& checkpoints) {
     StageProgress line;

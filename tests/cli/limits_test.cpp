@@ -1,0 +1,66 @@
+#include <gtest/gtest.h>
+
+#include "cli/program.h"
+#include "support/temporary_folder.h"
+
+namespace radir {
+namespace {
+
+using ::radir::testing::contains;
+using ::radir::testing::ProgramResult;
+using ::radir::testing::run_program;
+using ::radir::testing::TemporaryFolder;
+
+// Address space is a limit of the sanitizers' own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RADIR_SKIP_LIMITS GTEST_SKIP() << "the sanitizer needs the memory"
+#else
+#define RADIR_SKIP_LIMITS
+#endif
+
+TEST(Limits, ThreadsThatCannotBeStartedAreDoneWithout) {
+  RADIR_SKIP_LIMITS;
+  const TemporaryFolder folder;
+  const std::string table = folder.write("t.csv", testing::small_table());
+  const ProgramResult result = run_program(
+      "train '" + table + "' --target y --epochs 20 --threads 200 --out run",
+      "run/model.safetensors", "ulimit -v 400000");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(contains(result.err, "of 200 threads could not be started"))
+      << result.err;
+  const ProgramResult alone =
+      run_program("train '" + table + "' --target y --epochs 20 --out run",
+                  "run/model.safetensors");
+  EXPECT_EQ(result.file, alone.file);
+}
+
+TEST(Limits, ATableOfIdsIsRefusedWithAnEstimate) {
+  RADIR_SKIP_LIMITS;
+  const TemporaryFolder folder;
+  std::string text = "id,y\n";
+  for (int i = 0; i < 30000; ++i) {
+    text += "n" + std::to_string(i) + "," + std::to_string(i % 7) + "\n";
+  }
+  const std::string table = folder.write("t.csv", text);
+  const ProgramResult result =
+      run_program("train '" + table + "' --target y --threads 1 --out run", "",
+                  "ulimit -v 1000000");
+  EXPECT_EQ(result.exit_code, 6) << result.err;
+  EXPECT_TRUE(contains(result.err, "would take 3.4 GiB of memory, but only 0."))
+      << result.err;
+}
+
+TEST(Limits, RunningOutOfMemoryIsNoBug) {
+  RADIR_SKIP_LIMITS;
+  const TemporaryFolder folder;
+  const std::string table = folder.write("t.csv", testing::small_table());
+  const ProgramResult result =
+      run_program("train '" + table +
+                      "' --target y --hidden 6000,6000 --threads 1 --out run",
+                  "", "ulimit -v 500000");
+  EXPECT_EQ(result.exit_code, 6) << result.err;
+  EXPECT_TRUE(contains(result.err, "radir: out of memory; ")) << result.err;
+}
+
+}  // namespace
+}  // namespace radir

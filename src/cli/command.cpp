@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -146,6 +147,16 @@ void add_model_argument(CLI::App& command, std::string& model) {
   command.add_option("model", model, "Run folder or model file")
       ->type_name("RUN|MODEL")
       ->required();
+}
+
+void check_not_input(const std::string& name, const std::string& out,
+                     const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code error;  // one that does not exist is no input
+    RADIR_CHECK(!std::filesystem::equivalent(out, input, error), ArgumentError,
+                name, " ", out, ": is the file that is read (", input,
+                "); choose another path");
+  }
 }
 
 void add_data_dir_option(CLI::App& command, std::string& data_dir) {

@@ -63,6 +63,11 @@ void check_numbers(CLI::App& app);
 /// Adds the positional argument that every command on a model takes.
 void add_model_argument(CLI::App& command, std::string& model);
 
+/// Throws ArgumentError when `out`, of the option `name`, is one of the files
+/// that are read, under whatever name: they would be lost.
+void check_not_input(const std::string& name, const std::string& out,
+                     const std::vector<std::string>& inputs);
+
 /// Adds --data-dir.
 void add_data_dir_option(CLI::App& command, std::string& data_dir);
 

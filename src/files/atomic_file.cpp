@@ -43,7 +43,11 @@ AtomicFile::AtomicFile(const std::string& path)
   RADIR_CHECK(descriptor_ >= 0, IoError, "cannot write ", path_,
               ": another process is writing it (it holds ", temporary_,
               "); wait for it or choose another path");
-  if (::ftruncate(descriptor_, 0) != 0) {
+  // A new file has the usual mode, another that of the file it replaces.
+  struct stat status;
+  const bool replaces = ::stat(path_.c_str(), &status) == 0;
+  if (::ftruncate(descriptor_, 0) != 0 ||
+      (replaces && ::fchmod(descriptor_, status.st_mode & 07777) != 0)) {
     const int error = errno;
     ::close(descriptor_);
     throw_file_error("write", path_, error);

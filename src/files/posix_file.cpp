@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "radir/core/error.h"
 #include "radir/files/system_error.h"
 
 namespace radir::files {
@@ -22,6 +23,14 @@ bool same_file(int descriptor, const std::string& path) {
          open_file.st_ino == named_file.st_ino;
 }
 
+/// A regular file with no other name: what is written there changes nothing
+/// else.
+bool is_own_file(int descriptor) {
+  struct stat status;
+  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+         status.st_nlink <= 1;
+}
+
 }  // namespace
 
 // Between the opening and the lock another holder may have renamed or removed
@@ -29,8 +38,15 @@ bool same_file(int descriptor, const std::string& path) {
 int open_locked(const std::string& path, const std::string& shown) {
   for (;;) {
     const int descriptor =
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        ::open(path.c_str(),
+               O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (descriptor < 0) throw_file_error("write", shown, errno);
+    if (!is_own_file(descriptor)) {
+      ::close(descriptor);
+      detail::throw_error<IoError>("cannot write ", shown, ": ", path,
+                                   " is a device, a pipe or a second name of "
+                                   "another file; remove it");
+    }
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
       const int error = errno;
       ::close(descriptor);

@@ -28,8 +28,45 @@ constexpr std::size_t kMostDimensions = 32;
 // million tensors.
 constexpr files::JsonLimits kHeaderLimits = {3, 1000000, 10000000};
 
+/// A larger file is mapped itself. A smaller one is copied: if another process
+/// cuts a mapped file, looking at it ends the program (SIGBUS).
+constexpr std::size_t kMostCopiedBytes = std::size_t{1} << 30;
+
+void read_into(char* bytes, std::size_t size, int descriptor,
+               const std::string& path) {
+  for (std::size_t done = 0; done < size;) {
+    const ssize_t count = ::read(descriptor, bytes + done, size - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) files::throw_file_error("read", path, errno);
+    RADIR_CHECK(count > 0, IoError, path, ": was cut from ", size, " to ", done,
+                " bytes while it was read; read it again when it is ",
+                "complete");
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+/// Memory with the first `size` bytes of a file.
+void* map(int descriptor, std::size_t size, const std::string& path) {
+  const bool copied = size <= kMostCopiedBytes;
+  void* const bytes =
+      copied ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+             : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  if (bytes == MAP_FAILED) files::throw_file_error("map", path, errno);
+  if (!copied) return bytes;
+  try {
+    read_into(static_cast<char*>(bytes), size, descriptor, path);
+  } catch (...) {
+    ::munmap(bytes, size);
+    throw;
+  }
+  return bytes;
+}
+
+/// The bytes of a file, to be unmapped.
 std::string_view map_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor =
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) files::throw_file_error("open", path, errno);
   struct stat status;
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -38,14 +75,15 @@ std::string_view map_file(const std::string& path) {
                 ": it is not a regular file; give the path of a model file");
   }
   const auto size = static_cast<std::size_t>(status.st_size);
-  // An empty file cannot be mapped; the reader rejects it as too short.
-  void* const bytes =
-      size == 0 ? nullptr
-                : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  const int error = errno;
-  ::close(descriptor);
-  if (bytes == MAP_FAILED) files::throw_file_error("map", path, error);
-  return {static_cast<const char*>(bytes), size};
+  try {
+    // An empty file cannot be mapped; the reader rejects it as too short.
+    void* const bytes = size == 0 ? nullptr : map(descriptor, size, path);
+    ::close(descriptor);
+    return {static_cast<const char*>(bytes), size};
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
 }
 
 std::uint64_t little_endian(std::string_view bytes) {

@@ -9,7 +9,8 @@ namespace radir::files {
 /// `path.tmp` in the same folder, and `commit` syncs it, renames it to `path`
 /// and syncs the folder. Without a commit nothing of it stays and what was at
 /// `path` is untouched. A `path.tmp` left by a killed process is reused; one
-/// that another process is writing at this moment is an error.
+/// that another process is writing at this moment is an error. A file that
+/// replaces another has its mode.
 ///
 /// Throws IoError with what to do when the folder is missing or read-only, the
 /// disk is full, or `path` is a folder or a device. A symbolic link is

@@ -46,6 +46,8 @@ void export_model(const ExportCommand& command, const CommonOptions& common) {
   RADIR_CHECK(!file.empty(), ArgumentError,
               "export: no file to write; add --onnx FILE or ",
               "--torchscript FILE");
+  check_not_input(onnx ? "--onnx" : "--torchscript", file,
+                  {command.model, command.model + "/model.safetensors"});
   const workflows::ExportSummary summary =
       onnx
           ? workflows::export_onnx(command.model, file, command.options)

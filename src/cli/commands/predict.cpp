@@ -84,6 +84,9 @@ void predict(PredictOptions options, const CommonOptions& common) {
   RADIR_CHECK(
       !common.json || !options.out.empty(), ArgumentError,
       "--json needs --out: standard output is used for the JSON document");
+  check_not_input(
+      "--out", options.out,
+      {options.table, options.model, options.model + "/model.safetensors"});
   CommandThreads pool(common);
   options.prediction.seed = common.seed;
   const TableModel model = workflows::load_table_model(options.model);

@@ -54,6 +54,7 @@ void print(const char* name, const Json& figures) {
 
 void prune(const PruneCommand& command, const CommonOptions& common) {
   const std::string file = io::model_path(command.model);
+  check_not_input("--out", command.out, {file});
   const io::SavedModel model = io::read_model(file);
   const io::SavedModel pruned = workflows::prune_model(model, command.options);
   CommandThreads pool(common);

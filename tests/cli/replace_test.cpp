@@ -1,0 +1,73 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "cli/program.h"
+#include "support/temporary_folder.h"
+
+namespace radir {
+namespace {
+
+namespace fs = std::filesystem;
+using ::radir::testing::expect_failure;
+using ::radir::testing::read_bytes;
+using ::radir::testing::run_program;
+using ::radir::testing::TemporaryFolder;
+
+class Replace : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    table_ = folder_.write("t.csv", testing::small_table());
+    ASSERT_EQ(run_program("train '" + table_ +
+                          "' --target y --epochs 2 --out '" + run_ + "'")
+                  .exit_code,
+              0);
+  }
+
+  std::string predict(const std::string& out) const {
+    return "predict '" + run_ + "' '" + table_ + "' --out '" + out + "'";
+  }
+
+  TemporaryFolder folder_;
+  std::string table_;
+  std::string run_ = folder_ / "run";
+};
+
+TEST_F(Replace, NoInputIsOverwritten) {
+  const std::string before = read_bytes(table_);
+  expect_failure(predict(table_), 2, "is the file that is read");
+  fs::create_symlink(table_, folder_ / "link.csv");
+  expect_failure(predict(folder_ / "link.csv"), 2, "is the file that is read");
+  EXPECT_EQ(read_bytes(table_), before);
+  const std::string model = run_ + "/model.safetensors";
+  expect_failure("prune '" + run_ + "' --out '" + model + "'", 2,
+                 "is the file that is read");
+  expect_failure("export '" + run_ + "' --onnx '" + model + "'", 2,
+                 "is the file that is read");
+}
+
+TEST_F(Replace, TheModeOfAFileStays) {
+  const std::string out = folder_.write("p.csv", "secret");
+  ASSERT_EQ(::chmod(out.c_str(), 0600), 0);
+  ASSERT_EQ(run_program(predict(out)).exit_code, 0);
+  struct stat status;
+  ASSERT_EQ(::stat(out.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST_F(Replace, PipesAndSecondNamesAreRefused) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0666), 0);
+  expect_failure(predict(folder_ / "pipe"), 4, "device or pipe");
+  ASSERT_EQ(::mkfifo((folder_ / "p.csv.tmp").c_str(), 0666), 0);
+  EXPECT_EQ(run_program(predict(folder_ / "p.csv")).exit_code, 4);
+  const std::string other = folder_.write("other", "keep");
+  fs::create_hard_link(other, folder_ / "q.csv.tmp");
+  expect_failure(predict(folder_ / "q.csv"), 4, "second name");
+  EXPECT_EQ(read_bytes(other), "keep");
+  expect_failure("inspect '" + (folder_ / "pipe") + "'", 4,
+                 "not a regular file");
+}
+
+}  // namespace
+}  // namespace radir

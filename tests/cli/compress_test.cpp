@@ -259,5 +259,19 @@ TEST_F(CompressCommand, AnErrorIsAShare) {
                   "max_error must be from 0 to 1, but is 5");
 }
 
+// As after a kill between the last file and the removal of the checkpoints.
+TEST_F(CompressCommand, AFinishedRunIsResumedWithItsResult) {
+  const ProgramResult first = compress("--json");
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const std::string left = run_ + "/checkpoint-stage-1.safetensors";
+  std::filesystem::copy_file(run_ + "/model.safetensors", left);
+  const ProgramResult again =
+      run_program("compress --resume '" + run_ + "' --json");
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_TRUE(contains(again.err, "is already finished")) << again.err;
+  EXPECT_EQ(Json::parse(again.out), Json::parse(first.out));
+  EXPECT_FALSE(std::filesystem::exists(left));
+}
+
 }  // namespace
 }  // namespace radir

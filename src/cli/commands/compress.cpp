@@ -8,7 +8,8 @@
 #include "cli/settings_options.h"
 #include "cli/training_run.h"
 #include "radir/core/error.h"
-#include "radir/core/shell_text.h"
+#include "radir/files/json_object.h"
+#include "radir/io/model_file.h"
 #include "radir/io/run_folder.h"
 #include "radir/report/table.h"
 #include "radir/workflows/compress.h"
@@ -51,6 +52,14 @@ void print(const std::string& run, bool torchscript,
             << "report.html)\n";
 }
 
+void show(const io::RunFolder& folder, const Json& config, bool torchscript,
+          const CompressResult& result, const CommonOptions& common) {
+  if (!common.json) return print(folder.path(), torchscript, result);
+  Json document = {{"run", folder.path()}, {"config", config}};
+  document.update(Json::parse(workflows::to_json(result)));
+  std::cout << document.dump(2) << "\n";
+}
+
 void train(const CompressRun& run, const io::RunFolder& folder,
            const RunOptions& run_options, const CommonOptions& common) {
   CommandThreads pool(common);
@@ -67,13 +76,20 @@ void train(const CompressRun& run, const io::RunFolder& folder,
            });
   finish_run(folder, kCommand, run.config, workflows::metrics_lines(*result),
              [&] { workflows::write_compress_files(folder, run, *result); });
-  if (common.json) {
-    Json document = {{"run", folder.path()}, {"config", run.config}};
-    document.update(Json::parse(workflows::to_json(*result)));
-    std::cout << document.dump(2) << "\n";
-  } else {
-    print(folder.path(), run.options.torchscript, *result);
-  }
+  show(folder, run.config, run.options.torchscript, *result, common);
+}
+
+/// A run whose model is there. If it was killed before the end, its checkpoints
+/// are, too.
+void show_finished(const io::RunFolder& folder, const Json& config,
+                   const CommonOptions& common) {
+  folder.remove_checkpoints();
+  say(folder.path() + ": is already finished");
+  const io::SavedModel model = io::read_model(folder.model_file());
+  files::JsonObject command =
+      files::JsonObject(config, folder.config_file()).object("command");
+  show(folder, config, command.boolean("torchscript"),
+       workflows::compress_result_from_json(model.metrics), common);
 }
 
 void begin(CompressRunOptions options, RunOptions run,
@@ -93,9 +109,7 @@ void resume(const CompressRunOptions& given, const RunOptions& run,
             const CommonOptions& common) {
   const io::RunFolder folder = io::RunFolder::open(run.resume);
   const Json config = read_run_config(folder, kCommand);
-  RADIR_CHECK(!folder.is_finished(), ArgumentError, run.resume,
-              ": is already finished; \"radir inspect ", shell_word(run.resume),
-              "\" shows it");
+  if (folder.is_finished()) return show_finished(folder, config, common);
   const CompressRun begun =
       workflows::resume_compress(config, folder.config_file(), given.data_dir);
   check_same_data(config, begun.options.data, begun.images.fingerprint);

@@ -2,7 +2,9 @@
 
 #include "radir/core/error.h"
 #include "radir/files/atomic_file.h"
+#include "radir/files/byte_source.h"
 #include "radir/files/json_object.h"
+#include "radir/files/sha256.h"
 #include "radir/io/model_file.h"
 #include "radir/io/network_file.h"
 #include "radir/io/onnx.h"
@@ -10,6 +12,7 @@
 #include "radir/workflows/compress_report.h"
 #include "radir/workflows/run_config.h"
 #include "radir/workflows/torchscript.h"
+#include "radir/workflows/training_run.h"
 
 namespace radir::workflows {
 namespace {
@@ -54,6 +57,14 @@ CompressRunOptions options_from_json(files::JsonObject json) {
   return options;
 }
 
+/// Of the file of a network; empty for one that is built in.
+std::string network_sum(const std::string& model) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  if (model == "lenet5" || model == "lenet300") return "";
+  return files::sha256(
+      files::read_all(*files::open_byte_source(model), kMostBytes));
+}
+
 data::ImageSplit read_images(const CompressRunOptions& options) {
   if (options.torchscript) check_torchscript();
   return data::read_images(options.data, options.data_dir,
@@ -95,8 +106,9 @@ CompressRun begin_compress(const CompressRunOptions& options,
   CompressRunOptions command = kept;
   command.settings = settings;
   run.config = Json::parse(to_json(settings));
-  run.config.update(
-      run_config(image_data_entry(options.data, run.images), to_json(command)));
+  Json data = image_data_entry(options.data, run.images);
+  data["network"] = network_sum(options.model);
+  run.config.update(run_config(data, to_json(command)));
   return run;
 }
 
@@ -106,6 +118,8 @@ CompressRun resume_compress(const Json& config, const std::string& config_file,
                       files::JsonObject(config, config_file).object("command")),
                   {},
                   config};
+  check_same_part(config, run.options.model, "network",
+                  network_sum(run.options.model));
   if (!data_dir.empty()) run.options.data_dir = data_dir;
   run.images = read_images(run.options);
   run.options.settings.network =

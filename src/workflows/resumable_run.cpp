@@ -5,6 +5,7 @@
 
 #include "radir/files/atomic_file.h"
 #include "radir/files/byte_source.h"
+#include "radir/files/sha256.h"
 #include "radir/io/checkpoint.h"
 #include "radir/train/step.h"
 
@@ -68,6 +69,30 @@ class CheckpointWriter {
   bool stopped_ = false;
 };
 
+constexpr std::string_view kSumKey = "{\"sha256\":\"";
+
+/// The text of a JSON object with its checksum as the first key.
+std::string with_sum(const std::string& text) {
+  if (text.empty() || text.front() != '{') return text;
+  const std::string rest = text.substr(1);
+  return std::string(kSumKey) + files::sha256(text) + "\"" +
+         (rest.rfind('}', 0) == 0 ? "" : ",") + rest;
+}
+
+/// The text that with_sum was given; none where it has changed since. Texts of
+/// version 0.1 have no checksum.
+std::optional<std::string> without_sum(const std::string& text) {
+  constexpr std::size_t kDigits = 64;
+  if (text.rfind(kSumKey, 0) != 0) return text;
+  const std::string sum = text.substr(kSumKey.size(), kDigits);
+  const std::size_t after = kSumKey.size() + kDigits + 1;
+  if (after >= text.size()) return std::nullopt;
+  const std::string original =
+      "{" + text.substr(after + (text[after] == ',' ? 1 : 0));
+  return files::sha256(original) == sum ? std::optional(original)
+                                        : std::nullopt;
+}
+
 }  // namespace
 
 ResumableRun::ResumableRun(const io::RunFolder& folder,
@@ -127,8 +152,8 @@ std::string ResumableRun::result_file() const {
 
 std::optional<std::string> ResumableRun::result() const {
   try {
-    return files::read_all(*files::open_byte_source(result_file()),
-                           kMostResultBytes);
+    return without_sum(files::read_all(*files::open_byte_source(result_file()),
+                                       kMostResultBytes));
   } catch (const IoError&) {
     return std::nullopt;
   }
@@ -136,7 +161,7 @@ std::optional<std::string> ResumableRun::result() const {
 
 void ResumableRun::keep_result(const std::string& text) const {
   folder_->restore();
-  files::write_file(result_file(), text);
+  files::write_file(result_file(), with_sum(text));
   folder_->remove_checkpoints(part_);
 }
 

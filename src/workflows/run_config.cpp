@@ -1,5 +1,6 @@
 #include "radir/workflows/run_config.h"
 
+#include "radir/core/cpu.h"
 #include "radir/core/version.h"
 #include "radir/workflows/doctor.h"
 
@@ -11,6 +12,7 @@ Json run_config(const Json& data, const Json& command) {
   return {{"data", data},
           {"program", version()},
           {"machine", machine_line()},
+          {"isa", to_string(active_isa())},
           {"command", command}};
 }
 

@@ -5,11 +5,13 @@
 #include <numeric>
 #include <optional>
 
+#include "radir/core/cpu.h"
 #include "radir/core/error.h"
 #include "radir/core/version.h"
 #include "radir/data/table.h"
 #include "radir/data/table_source.h"
 #include "radir/files/json_object.h"
+#include "radir/files/sha256.h"
 #include "radir/io/model_file.h"
 #include "radir/io/run_folder.h"
 #include "radir/likelihood/options.h"
@@ -137,7 +139,8 @@ Problem load(const TrainTableOptions& options, const Note& note) {
                   {"target", options.target},
                   {"rows", problem.rows.count},
                   {"inputs", problem.encoder.input_size()},
-                  {"fingerprint", fingerprint(problem.rows)}};
+                  {"fingerprint", fingerprint(problem.rows)},
+                  {"encoding", files::sha256(problem.encoder.to_json())}};
   return problem;
 }
 
@@ -159,6 +162,7 @@ Json run_config(Json settings, const TrainTableOptions& options,
   settings["data"] = problem.data;
   settings["program"] = version();
   settings["machine"] = machine_line();
+  settings["isa"] = to_string(active_isa());
   settings["command"] = command_json(options);
   return settings;
 }
@@ -347,6 +351,7 @@ TableTraining TableTraining::resume(const std::string& run, const Note& note) {
       files::JsonObject(config, folder.config_file()).object("command"));
   Problem problem = load(options, note);
   check_same_data(config, options.table, problem.data["fingerprint"]);
+  check_same_part(config, options.table, "encoding", problem.data["encoding"]);
   problem.data = config.at("data");
   return TableTraining(std::make_unique<Impl>(
       std::move(folder), std::move(options), std::move(problem)));

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "radir/core/cpu.h"
 #include "radir/core/shell_text.h"
 #include "radir/core/version.h"
 #include "radir/files/atomic_file.h"
@@ -68,6 +69,13 @@ Json read_run_config(const io::RunFolder& folder, const std::string& command,
          ", but this is " + version() +
          "; the last bits of the result may differ");
   }
+  const Json isa = config.value("isa", Json());
+  RADIR_CHECK(
+      isa.is_null() || folder.is_finished() || isa == to_string(active_isa()),
+      ArgumentError, folder.path(), ": was started with the ",
+      "instruction set ", isa.dump(), ", but this is ", to_string(active_isa()),
+      ", which rounds differently; resume it ",
+      "with RADIR_ISA=", isa.is_string() ? isa.get<std::string>() : "");
   return config;
 }
 
@@ -86,6 +94,15 @@ void check_same_data(const Json& config, const std::string& source,
       data.is_object() && data.value("fingerprint", Json()) == fingerprint,
       IoError, source, ": has changed since the run was started; ",
       "restore its content or start a new run");
+}
+
+void check_same_part(const Json& config, const std::string& source,
+                     const char* key, const std::string& now) {
+  const Json data = config.value("data", Json());
+  if (!data.is_object() || !data.contains(key)) return;
+  RADIR_CHECK(data.at(key) == now, IoError, source, ": the ", key,
+              " has changed since the run was started; restore it or start a ",
+              "new run");
 }
 
 void train_in(const io::RunFolder& folder, const std::string& command,

@@ -268,5 +268,36 @@ TEST_F(ResumeCommand, ATrainingThatFailsAtOnceLeavesNoFolder) {
   EXPECT_FALSE(fs::exists(run()));
 }
 
+/// A stopped run on a table of its own is not resumed on another.
+TEST_F(ResumeCommand, RefusesATableThatIsNotTheSame) {
+  const auto lines = [](const std::string& head, double scale) {
+    std::string text = head + "\n";
+    for (int i = 0; i < 40; ++i) {
+      text += std::to_string(i) + "," + std::to_string(i * 7 % 5) + "," +
+              std::to_string(scale * (2 * i + i % 3)) + "\n";
+    }
+    return text;
+  };
+  const std::string table = folder_.write("t.csv", lines("a,b,y", 1));
+  {
+    RunningProgram program({"train", table, "--target", "y", "--epochs",
+                            "1000000", "--method", "rdp", "--checkpoint-every",
+                            "5ms", "--out", run()});
+    ASSERT_TRUE(program.waits_for(checkpoint())) << program.err();
+    program.send(SIGTERM);
+    ASSERT_EQ(program.wait(), 143) << program.err();
+  }
+  folder_.write("t.csv", lines("b,a,y", 1));
+  expect_failure(resume(), 4, "the encoding has changed since the run");
+  folder_.write("t.csv", lines("a,b,y", 4));
+  expect_failure(resume(), 4, "the encoding has changed since the run");
+  folder_.write("t.csv", lines("a,b,y", 1));
+  const ProgramResult other =
+      run_program(resume(), "", "export RADIR_ISA=generic");
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_TRUE(contains(other.err, "which rounds differently; resume it with"))
+      << other.err;
+}
+
 }  // namespace
 }  // namespace radir

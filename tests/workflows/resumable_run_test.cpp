@@ -11,6 +11,7 @@
 #include "radir/data/builtin_data.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
+#include "radir/files/atomic_file.h"
 #include "radir/posterior/grouping.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_search.h"
@@ -267,6 +268,15 @@ TEST(ResumableRun, AResultThatIsKeptReplacesTheCheckpointsOfItsPart) {
   part.keep_result("{}");
   EXPECT_EQ(part.result(), "{}");
   EXPECT_EQ(folder.checkpoint_parts(), (std::vector<std::string>{"b"}));
+  // One that somebody edited counts for nothing; one of version 0.1 does.
+  part.keep_result("{\"rmse\":0.5}");
+  EXPECT_EQ(part.result(), "{\"rmse\":0.5}");
+  std::string edited = testing::read_bytes(folder.file("a.json"));
+  edited.replace(edited.find("0.5"), 3, "0.4");
+  files::write_file(folder.file("a.json"), edited);
+  EXPECT_EQ(part.result(), std::nullopt);
+  files::write_file(folder.file("a.json"), "{\"rmse\":0.4}");
+  EXPECT_EQ(part.result(), "{\"rmse\":0.4}");
   // Also where somebody removed the folder.
   fs::remove_all(folder.path());
   part.keep_result("{}");

@@ -57,6 +57,12 @@ auto read_run_options(const io::RunFolder& folder,
 void check_same_data(const nlohmann::ordered_json& config,
                      const std::string& source, const std::string& fingerprint);
 
+/// The same for another part of the entry "data" of the configuration, such as
+/// the encoding of a table. A run of version 0.1 has none, and passes.
+void check_same_part(const nlohmann::ordered_json& config,
+                     const std::string& source, const char* key,
+                     const std::string& now);
+
 /// Calls `work`. Interrupted and IoError then say how to resume; any other
 /// error before the first checkpoint deletes the folder.
 void train_in(const io::RunFolder& folder, const std::string& command,

@@ -110,7 +110,7 @@ TableMethod vi() {
   TableMethod method = {"vi", "mean-field normal posteriors, fitted", "elbo",
                         "gaussian"};
   method.tuned_options = {"prior_scale=1", "prior_scale=0.5",
-                          "learn_prior=true",
+                          "prior_scale=1,learn_prior=true",
                           "prior_scale=0.5,noise=activations"};
   method.tunes_kl = true;
   method.tunes_noise = true;

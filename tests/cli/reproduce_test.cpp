@@ -84,7 +84,7 @@ class ReproduceCommand : public ::testing::Test {
 
 TEST_F(ReproduceCommand, UciGoesOnToTheSameTableAfterASignal) {
   testing::write_small_uci_set(folder_);
-  begin_and_stop(uci("200"), "yacht-split-0-gaussian-tuning-2-trial-1");
+  begin_and_stop(uci("200"), "yacht-split-0-gaussian-tuning-2-trial-1-1");
   const ProgramResult finished = run_program(resume("uci") + "--json");
   const Json table = document(finished);
   EXPECT_EQ(table, uninterrupted(uci("200")));
@@ -138,7 +138,7 @@ TEST_F(ReproduceCommand, TheFolderAndItsSettingsBelongToOneRun) {
   {
     RunningProgram program(uci("1000000"));
     ASSERT_TRUE(
-        program.waits_for(part("yacht-split-0-gaussian-tuning-1-trial-1")))
+        program.waits_for(part("yacht-split-0-gaussian-tuning-1-trial-1-1")))
         << program.err();
     expect_failure(resume("uci"), 4, "another process is training here");
   }

@@ -84,7 +84,7 @@ TEST(ResumableRun, TrialsAreNotRunTwice) {
   std::vector<std::int64_t> rows(300);
   std::iota(rows.begin(), rows.end(), 0);
   auto candidates = tuning_candidates(problem.settings, false);
-  candidates.resize(4);
+  candidates.resize(8);
   const auto compare = [&](const ResumableRun* run) {
     std::vector<double> scores;
     for (const TableTrial& trial : compare_candidates(

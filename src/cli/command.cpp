@@ -79,7 +79,7 @@ CommandThreads::CommandThreads(const CommonOptions& common)
   const int wanted = common.threads == 0 ? available_threads() : common.threads;
   if (size() == wanted) return;
   say(std::to_string(wanted - size()) + " of " + std::to_string(wanted) +
-      " threads could not be started; it goes on with " +
+      " threads could not be started; the program uses " +
       std::to_string(size()) + " (see ulimit -u and -v)");
 }
 

@@ -44,7 +44,7 @@ std::int64_t left_of_address_space() {
 std::int64_t limit_of_container() {
   std::int64_t most = 0;
   std::ifstream limit("/sys/fs/cgroup/memory.max");
-  return limit >> most ? most : kUnlimited;  // "max" is no number
+  return limit >> most ? most : kUnlimited;  // "max" is not a number
 }
 
 std::string gibibytes(std::int64_t bytes) {

@@ -9,7 +9,7 @@
 
 namespace radir::likelihood {
 
-/// The metrics as they are. Throws NumericalError for one that is no number:
+/// The metrics as they are. Throws NumericalError for one that is not finite:
 /// printed, it would look like a result.
 inline std::vector<std::pair<std::string, double>> finite_metrics(
     std::vector<std::pair<std::string, double>> metrics) {

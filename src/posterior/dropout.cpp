@@ -112,12 +112,8 @@ class DropoutFamily final : public FamilyOf<DropoutOptions, DropoutPosterior> {
 
   Options bias_options(const Options& weight,
                        double prior_scale) const override {
-    PointOptions options;
-    options.initial_gain = 0;
-    if (weight.get<DropoutOptions>().prior_scale) {
-      options.prior_scale = prior_scale;
-    }
-    return options;
+    return point_bias_options(weight.get<DropoutOptions>().prior_scale,
+                              prior_scale);
   }
 };
 

@@ -105,9 +105,7 @@ class GroupLassoFamily final
   using FamilyOf::FamilyOf;
 
   Options bias_options(const Options&, double) const override {
-    PointOptions options;
-    options.initial_gain = 0;
-    return options;
+    return point_bias_options(std::nullopt, 0);
   }
 };
 

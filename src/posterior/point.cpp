@@ -43,12 +43,8 @@ class PointFamily final : public FamilyOf<PointOptions, PlainPosterior> {
 
   Options bias_options(const Options& weight,
                        double prior_scale) const override {
-    PointOptions options;
-    options.initial_gain = 0;
-    if (weight.get<PointOptions>().prior_scale) {
-      options.prior_scale = prior_scale;
-    }
-    return options;
+    return point_bias_options(weight.get<PointOptions>().prior_scale,
+                              prior_scale);
   }
 };
 

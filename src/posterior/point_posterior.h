@@ -6,6 +6,7 @@
 #include "radir/kernels/philox.h"
 #include "radir/network/weight_shape.h"
 #include "radir/posterior/family.h"
+#include "radir/posterior/point.h"
 
 // Private to the posteriors.
 
@@ -41,6 +42,15 @@ class L2Penalty {
  private:
   double precision_;  // of the prior
 };
+
+/// Of biases without noise, penalised where the weights are.
+inline PointOptions point_bias_options(
+    const std::optional<double>& weight_prior_scale, double prior_scale) {
+  PointOptions options;
+  options.initial_gain = 0;
+  if (weight_prior_scale) options.prior_scale = prior_scale;
+  return options;
+}
 
 /// Weights that are their own parameters, for families without noise to derive
 /// from.

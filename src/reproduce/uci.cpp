@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -141,7 +140,8 @@ std::string configuration(const UciOptions& options, const std::string& data) {
   Json json = {
       {"data", data},           {"seed", options.seed},
       {"samples", kUciSamples}, {"published_samples", kPublishedSamples},
-      {"restarts", kRestarts},  {"repetitions", kSmallSetRepetitions}};
+      {"restarts", kRestarts},  {"repetitions", kSmallSetRepetitions},
+      {"tunes_noise", true}};  // not in version 0.1
   for (std::int64_t rows : {kSmallSet - 1, kSmallSet}) {
     for (const workflows::TableSettings& settings :
          candidates(options, rows, 1, likelihood::Kind::Gaussian)) {
@@ -341,28 +341,9 @@ std::vector<UciSplitResult> run_uci(const UciOptions& options,
   for (const data::UciSet& set : sets) tables.push_back(data::to_table(set));
   const std::vector<Task> tasks = tasks_of(sets, tables, run);
   const std::string key = configuration(options, fingerprint(sets));
-  std::vector<UciSplitResult> results(tasks.size());
-  std::vector<std::size_t> left;
-  double total = 0;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (auto kept = tasks[i].kept(key)) {
-      results[i] = std::move(*kept);
-      continue;
-    }
-    left.push_back(i);
-    total += tasks[i].work;
-  }
-
-  std::mutex one_at_a_time;
-  double done = 0;
-  pool.run(static_cast<std::int64_t>(left.size()), [&](std::int64_t i) {
-    const std::size_t at = left[static_cast<std::size_t>(i)];
-    results[at] = tasks[at].run(options, key);
-    const std::lock_guard<std::mutex> lock(one_at_a_time);
-    done += tasks[at].work;
-    if (progress) progress(results[at], done / total);
-  });
-  return results;
+  return run_left<UciSplitResult>(
+      tasks, pool, [&](const Task& task) { return task.kept(key); },
+      [&](const Task& task) { return task.run(options, key); }, progress);
 }
 
 }  // namespace radir::reproduce

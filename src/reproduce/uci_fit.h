@@ -1,9 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
+#include "radir/core/thread_pool.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
 #include "radir/data/uci.h"
@@ -42,6 +46,37 @@ std::vector<workflows::TableTrial> mean_trials(
 /// How well test rows are predicted.
 UciScore uci_score(const workflows::TableModel& model,
                    const data::EncodedRows& test, std::uint64_t seed);
+
+/// The results of all tasks: those that `kept` returns from an earlier process,
+/// the others by `run`, in parallel. Tasks have their `work`; `progress` gets
+/// each new result and the share of the work that is done.
+template <typename Result, typename Task, typename Kept, typename Run>
+std::vector<Result> run_left(
+    const std::vector<Task>& tasks, ThreadPool& pool, const Kept& kept,
+    const Run& run,
+    const std::function<void(const Result&, double)>& progress) {
+  std::vector<Result> results(tasks.size());
+  std::vector<std::size_t> left;
+  double total = 0;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (std::optional<Result> found = kept(tasks[i])) {
+      results[i] = std::move(*found);
+      continue;
+    }
+    left.push_back(i);
+    total += tasks[i].work;
+  }
+  std::mutex one_at_a_time;
+  double done = 0;
+  pool.run(static_cast<std::int64_t>(left.size()), [&](std::int64_t i) {
+    const std::size_t at = left[static_cast<std::size_t>(i)];
+    results[at] = run(tasks[at]);
+    const std::lock_guard<std::mutex> lock(one_at_a_time);
+    done += tasks[at].work;
+    if (progress) progress(results[at], done / total);
+  });
+  return results;
+}
 
 nlohmann::ordered_json to_json(const UciScore& score);
 UciScore score_from(files::JsonObject json);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -158,6 +157,20 @@ std::optional<UciMethodResult> method_result_from(
   }
 }
 
+/// The result of an earlier process, if it counts.
+std::optional<UciMethodResult> kept_result(const MethodTask& task,
+                                           const UciOptions& options,
+                                           const std::string& data) {
+  const workflows::ResumableRun* part = task.part.get();
+  const auto text = part != nullptr ? part->result() : std::nullopt;
+  auto found =
+      text ? method_result_from(*text, task.configuration(options, data))
+           : std::nullopt;
+  const bool right = found && found->set == task.set->name &&
+                     found->split == task.split && found->method == task.method;
+  return right ? found : std::nullopt;
+}
+
 std::vector<MethodTask> method_tasks(const UciOptions& options,
                                      const std::vector<data::UciSet>& sets,
                                      const std::vector<data::Table>& tables,
@@ -221,40 +234,19 @@ std::vector<UciMethodResult> run_uci_methods(
   const std::vector<MethodTask> tasks =
       method_tasks(options, sets, tables, run);
   const std::string data = fingerprint(sets);
-  std::vector<UciMethodResult> results(tasks.size());
-  std::vector<std::size_t> left;
-  double total = 0;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const workflows::ResumableRun* part = tasks[i].part.get();
-    const auto text = part != nullptr ? part->result() : std::nullopt;
-    auto kept =
-        text ? method_result_from(*text, tasks[i].configuration(options, data))
-             : std::nullopt;
-    if (kept) {
-      results[i] = std::move(*kept);
-      continue;
-    }
-    left.push_back(i);
-    total += tasks[i].work;
-  }
-
-  std::mutex one_at_a_time;
-  double done = 0;
-  pool.run(static_cast<std::int64_t>(left.size()), [&](std::int64_t i) {
-    const std::size_t at = left[static_cast<std::size_t>(i)];
-    const MethodTask& task = tasks[at];
-    const workflows::ResumableRun* part = task.part.get();
-    if (part != nullptr) part->check_stop();
-    results[at] = task.run(options);
-    if (part != nullptr) {
-      part->keep_result(
-          to_json(results[at], task.configuration(options, data)));
-    }
-    const std::lock_guard<std::mutex> lock(one_at_a_time);
-    done += task.work;
-    if (progress) progress(results[at], done / total);
-  });
-  return results;
+  return run_left<UciMethodResult>(
+      tasks, pool,
+      [&](const MethodTask& task) { return kept_result(task, options, data); },
+      [&](const MethodTask& task) {
+        const workflows::ResumableRun* part = task.part.get();
+        if (part != nullptr) part->check_stop();
+        UciMethodResult result = task.run(options);
+        if (part != nullptr) {
+          part->keep_result(to_json(result, task.configuration(options, data)));
+        }
+        return result;
+      },
+      progress);
 }
 
 }  // namespace radir::reproduce

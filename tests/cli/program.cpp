@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <cmath>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "support/temporary_folder.h"
@@ -57,6 +59,18 @@ void expect_failure(const std::string& arguments, int exit_code,
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+std::string wave_table(int from, int to) {
+  std::string text = "a,b,y,sign\n";
+  for (int i = from; i < to; ++i) {
+    const double a = (i * 37 % 100) / 16.0 - 3;
+    const double b = (i * 53 % 89) / 44.0 - 1;
+    const double y = std::sin(a) + b / 2 + 0.17 * std::sin(1000.0 * i);
+    text += std::to_string(a) + "," + std::to_string(b) + "," +
+            std::to_string(y) + "," + (y > 0 ? "plus" : "minus") + "\n";
+  }
+  return text;
 }
 
 std::string small_table() {

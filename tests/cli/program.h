@@ -33,4 +33,8 @@ bool contains(const std::string& text, const std::string& part);
 /// Forty rows of columns a, b and y, as CSV.
 std::string small_table();
 
+/// Rows of a longer one: y = sin(a) + b / 2 with a deterministic noise of about
+/// 0.1, and the sign of y as a text.
+std::string wave_table(int from, int to);
+
 }  // namespace radir::testing

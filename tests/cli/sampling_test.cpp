@@ -22,27 +22,15 @@ using ::radir::testing::read_bytes;
 using ::radir::testing::run_program;
 using ::radir::testing::RunningProgram;
 using ::radir::testing::TemporaryFolder;
+using ::radir::testing::wave_table;
 using Json = nlohmann::json;
-
-/// y = sin(a) + b / 2 with a deterministic noise of about 0.1.
-std::string rows(int from, int to) {
-  std::string text = "a,b,y,sign\n";
-  for (int i = from; i < to; ++i) {
-    const double a = (i * 37 % 100) / 16.0 - 3;
-    const double b = (i * 53 % 89) / 44.0 - 1;
-    const double y = std::sin(a) + b / 2 + 0.17 * std::sin(1000.0 * i);
-    text += std::to_string(a) + "," + std::to_string(b) + "," +
-            std::to_string(y) + "," + (y > 0 ? "plus" : "minus") + "\n";
-  }
-  return text;
-}
 
 class SamplingCommand : public ::testing::Test {
  protected:
   std::vector<std::string> train(const std::string& run,
                                  const std::string& target) const {
     return {"train",
-            folder_.write("t.csv", rows(0, 150)),
+            folder_.write("t.csv", wave_table(0, 150)),
             "--target",
             target,
             "--method",
@@ -70,7 +58,7 @@ class SamplingCommand : public ::testing::Test {
     return text;
   }
   Json evaluate(const std::string& run) const {
-    const std::string table = folder_.write("new.csv", rows(150, 300));
+    const std::string table = folder_.write("new.csv", wave_table(150, 300));
     const ProgramResult scores = run_program("evaluate '" + (folder_ / run) +
                                              "' '" + table + "' --json");
     EXPECT_EQ(scores.exit_code, 0) << scores.err;

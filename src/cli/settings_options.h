@@ -9,6 +9,7 @@
 
 #include "radir/core/error.h"
 #include "radir/core/settings.h"
+#include "radir/workflows/presets.h"
 
 namespace radir::cli {
 
@@ -76,6 +77,21 @@ void add_settings_options(CLI::App& command, Settings& settings,
       [&settings](SettingsVisitor& visitor) { describe(visitor, settings); },
       std::move(named));
   describe(options, settings);
+}
+
+/// Adds --preset. To be added before the options of the settings: these change
+/// what it sets.
+template <typename Settings>
+void add_preset_option(CLI::App& command, Settings& settings) {
+  command
+      .add_option_function<std::string>(
+          "--preset",
+          [&settings](const std::string& name) {
+            workflows::apply_preset(name, settings);
+          },
+          "Settings under one name: article, the published model; options "
+          "given beside it change it")
+      ->type_name("NAME");
 }
 
 /// The index of `text` in `names`. Throws ArgumentError, which begins with

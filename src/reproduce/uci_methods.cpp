@@ -15,6 +15,7 @@
 #include "radir/data/table_source.h"
 #include "radir/files/json_object.h"
 #include "radir/likelihood/options.h"
+#include "radir/workflows/presets.h"
 #include "radir/workflows/run_part.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_methods.h"
@@ -40,12 +41,18 @@ TableSettings base_settings(const UciOptions& options,
                             const std::string& method, std::int64_t rows,
                             std::int64_t hidden_units) {
   TableSettings settings;
+  settings.seed = options.seed;
+  if (workflows::is_preset(method)) {
+    workflows::apply_preset(method, settings);
+    settings.hidden = {hidden_units};
+    settings.steps = uci_steps(options, rows);
+    return settings;
+  }
   settings.method = method;
   settings.hidden = {hidden_units};
   settings.noise = likelihood::Kind::Gaussian;
   settings.steps = uci_steps(options, rows);
   settings.restarts = options.restarts;
-  settings.seed = options.seed;
   if (options.quick) {
     settings.hmc.warmup = 100;
     settings.hmc.draws = 100;
@@ -55,8 +62,9 @@ TableSettings base_settings(const UciOptions& options,
 }
 
 /// What tuning compares; the settings alone where there is nothing to tune.
-std::vector<TableSettings> method_candidates(const TableSettings& base) {
-  if (base.samples()) return {base};
+std::vector<TableSettings> method_candidates(const std::string& method,
+                                             const TableSettings& base) {
+  if (base.samples() || workflows::is_preset(method)) return {base};
   return workflows::tuning_candidates(base, {likelihood::Kind::Gaussian});
 }
 
@@ -84,7 +92,8 @@ struct MethodTask {
     Json json = {{"data", data},
                  {"samples", kUciSamples},
                  {"repetitions", repetitions(options)}};
-    for (const TableSettings& settings : method_candidates(base(options))) {
+    for (const TableSettings& settings :
+         method_candidates(method, base(options))) {
       json["candidates"].push_back(Json::parse(workflows::to_json(settings)));
     }
     return json.dump();
@@ -103,7 +112,8 @@ struct MethodTask {
     result.split = split;
     result.method = method;
     result.validation = std::numeric_limits<double>::quiet_NaN();
-    std::vector<TableSettings> settings = method_candidates(base(options));
+    std::vector<TableSettings> settings =
+        method_candidates(method, base(options));
     if (settings.size() > 1) {
       const workflows::TableTrial best = workflows::best_trial(mean_trials(
           *table, rows(), settings, repetitions(options), part.get()));
@@ -209,6 +219,10 @@ std::vector<std::string> uci_methods_of(const UciOptions& options) {
       for (const TableMethod& method : workflows::table_methods()) {
         if (has_own_posterior(method)) methods.push_back(method.name);
       }
+      continue;
+    }
+    if (workflows::is_preset(name)) {
+      methods.push_back(name);
       continue;
     }
     TableSettings settings;

@@ -117,8 +117,12 @@ std::vector<UciMethodSummary> summaries(const MethodResults& results) {
   std::vector<UciMethodSummary> all;
   for (const std::string& set : data::uci_set_names()) {
     const MethodResults rdp = results_of(results, set, "rdp");
+    std::vector<std::string> names = {"article"};
     for (const workflows::TableMethod& method : workflows::table_methods()) {
-      const MethodResults own = results_of(results, set, method.name);
+      names.push_back(method.name);
+    }
+    for (const std::string& name : names) {
+      const MethodResults own = results_of(results, set, name);
       if (!own.empty()) all.push_back(summary_of(own, rdp));
     }
   }

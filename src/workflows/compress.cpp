@@ -168,18 +168,30 @@ class Compression {
       options.epochs = std::min(settings_.prune_every, settings_.epochs - done);
       options.optimizer.learning_rate = settings_.learning_rate;
       options.scale_rate = settings_.radius_rate;
-      const double progress =
-          (static_cast<double>(done) + static_cast<double>(options.epochs)) /
-          static_cast<double>(settings_.epochs);
-      options.kl = train::KlSchedule::constant(
-          settings_.kl_warmup > 0
-              ? std::min(1.0, progress / settings_.kl_warmup)
-              : 1.0);
+      options.kl = kl_of_stretch(done, options.epochs);
+      if (settings_.selection_window > 0) {
+        options.kept_parameters = train::KeptParameters::LowestTrainingLoss;
+        options.selection_window = settings_.selection_window;
+      }
       const auto history = train("pruning", spec_, parameters_, options);
       done += options.epochs;
       remove(done, history.back());
     }
     if (!unpruned_plain_) remember_unpruned();
+  }
+
+  /// The weight of the KL term rises from one stretch to the next, or in the
+  /// only one.
+  train::KlSchedule kl_of_stretch(std::int64_t done,
+                                  std::int64_t epochs) const {
+    using train::KlSchedule;
+    if (settings_.kl_warmup == 0) return KlSchedule::constant();
+    if (epochs == settings_.epochs) {
+      return KlSchedule::warmup(settings_.kl_warmup);
+    }
+    const double progress = static_cast<double>(done + epochs) /
+                            static_cast<double>(settings_.epochs);
+    return KlSchedule::constant(std::min(1.0, progress / settings_.kl_warmup));
   }
 
   void remember_unpruned() {

@@ -21,6 +21,7 @@ using Json = nlohmann::ordered_json;
 /// degrees of freedom themselves: what the images say grows with their number,
 /// and so must what is to balance it.
 constexpr double kPressureImages = 60000;
+constexpr const char* kSelectionWindow = "selection_window";
 
 void describe_prior(SettingsVisitor& visit, CompressSettings& settings) {
   visit.number({"local_scale", "Scale of the prior of each radius", above(0)},
@@ -35,8 +36,9 @@ void describe_prior(SettingsVisitor& visit, CompressSettings& settings) {
                settings.direction_gap);
   visit.number({"pressure",
                 "Price of a unit under the prior (degrees of freedom of its "
-                "radii for 60,000 images); a higher price leaves fewer units",
-                above(0)},
+                "radii for 60,000 images); a higher price leaves fewer units, "
+                "0 is the half-Cauchy prior",
+                at_least(0)},
                settings.pressure);
   visit.number({"cost_power",
                 "Power of a unit's relative cost in its price: 0 favours fewer "
@@ -51,6 +53,11 @@ void describe_training(SettingsVisitor& visit, CompressSettings& settings) {
       settings.epochs);
   visit.integer({"prune_every", "Epochs between removals", at_least(1)},
                 settings.prune_every);
+  visit.integer({kSelectionWindow,
+                 "Epochs before a removal of which the one with the lowest "
+                 "training loss counts; 0 for the last",
+                 at_least(0)},
+                settings.selection_window);
   visit.integer({"fine_tune_epochs",
                  "Epochs of fine-tuning the posterior after the last removal",
                  at_least(0)},
@@ -140,11 +147,16 @@ std::string to_json(const CompressSettings& settings) {
   files::SettingsWriter writer(json);
   CompressSettings copy = settings;
   describe(writer, copy);
+  // Runs of version 0.1 do not have it and can be resumed.
+  if (settings.selection_window == 0) json.erase(kSelectionWindow);
   return json.dump();
 }
 
 CompressSettings compress_settings_from_json(const std::string& text) {
-  const Json document = files::parse_json<Json>("settings", text, {});
+  Json document = files::parse_json<Json>("settings", text, {});
+  if (document.is_object() && !document.contains(kSelectionWindow)) {
+    document[kSelectionWindow] = 0;
+  }
   files::JsonObject json(document, "settings");
   CompressSettings settings;
   files::SettingsReader reader(json);
@@ -172,8 +184,10 @@ train::ModelSpec model_spec(const CompressSettings& settings,
     if (wiring.inputs(l) == 1) options.grouping = posterior::Grouping::Row;
     // The outputs of the last layer stay, whatever they cost.
     const bool last = l + 1 == wiring.size();
-    options.degrees_of_freedom = last ? 1 : prices.outputs[l];
-    options.column_degrees_of_freedom = prices.inputs[l];
+    if (settings.pressure > 0) {
+      options.degrees_of_freedom = last ? 1 : prices.outputs[l];
+      options.column_degrees_of_freedom = prices.inputs[l];
+    }
     if (last) options.initial_gain = 1;
     spec.weights.emplace_back(options);
   }

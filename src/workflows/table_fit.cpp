@@ -72,20 +72,16 @@ train::ModelSpec model_spec(const TableSettings& settings,
   spec.likelihood.kind = encoder.is_classification()
                              ? likelihood::Kind::Categorical
                              : settings.noise;
-  // A weak prior of the precision: a noise of a tenth of the target's spread,
-  // worth two observations. The article's Gamma(6, 6) forbids small noise.
-  spec.likelihood.prior_shape = 1;
-  spec.likelihood.prior_rate = 0.01;
-  if (method_of(settings).trainer == "pbp") {
-    RADIR_CHECK(spec.likelihood.kind == likelihood::Kind::Gaussian,
-                UnsupportedError, "the method ", settings.method,
-                " supports a numeric target with one noise level, not the ",
-                likelihood::to_string(spec.likelihood.kind),
-                " likelihood; choose another method");
-    // As published; its moments must be finite.
-    spec.likelihood.prior_shape = 6;
-    spec.likelihood.prior_rate = 6;
-  }
+  const TableMethod& method = method_of(settings);
+  spec.likelihood.prior_shape =
+      settings.noise_shape.value_or(method.noise_shape);
+  spec.likelihood.prior_rate = settings.noise_rate.value_or(method.noise_rate);
+  RADIR_CHECK(method.trainer != "pbp" ||
+                  spec.likelihood.kind == likelihood::Kind::Gaussian,
+              UnsupportedError, "the method ", settings.method,
+              " supports a numeric target with one noise level, not the ",
+              likelihood::to_string(spec.likelihood.kind),
+              " likelihood; choose another method");
   const std::int64_t outputs =
       likelihood::make_likelihood(spec.likelihood)
           ->output_size(encoder.is_classification() ? encoder.target().width()

@@ -163,6 +163,9 @@ TableMethod pbp() {
                         "(Hernandez-Lobato and Adams, 2015)",
                         "pbp", "gaussian"};
   method.passes = 40;
+  // As published; its moments must be finite.
+  method.noise_shape = 6;
+  method.noise_rate = 6;
   // It has no other settings, and no second noise model.
   method.tuned_passes = {5,  10, 15, 20, 25,  30,  35,  40,
                          50, 60, 70, 80, 100, 120, 160, 200};

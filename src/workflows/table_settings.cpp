@@ -78,6 +78,8 @@ Json later_settings() {
                {"concentration_per_group", false},
                {"output_layer", "same"},
                {"kl_weight", 1.0},
+               {"noise_shape", nullptr},
+               {"noise_rate", nullptr},
                {"noise_factor", 1.0}};
   TableSettings defaults;
   Json hmc = Json::object();
@@ -134,6 +136,13 @@ void describe_posterior(SettingsVisitor& visit, TableSettings& settings) {
                 "row",
                 {}},
                settings.noise, noise_choices());
+  visit.optional_number({"noise_shape",
+                         "Shape of the Gamma prior of the precision of one "
+                         "noise level; none: the method's own",
+                         above(0)},
+                        settings.noise_shape);
+  visit.optional_number({"noise_rate", "Rate of that prior", above(0)},
+                        settings.noise_rate);
   visit.number({"noise_factor",
                 "Factor of the variance of one noise level after the training; "
                 "--tune finds it on held-out rows",

@@ -177,5 +177,21 @@ TEST_F(MethodCommands, WhatDoesNotGoTogetherIsRefused) {
                  "a mixture of 5 sets of weights");
 }
 
+TEST_F(MethodCommands, PresetsAreChangedByTheOptionsBesideThem) {
+  const std::string table = "'" + folder_.write("t.csv", wave_table(0, 200));
+  const std::string train = "train " + table + "' --target y ";
+  const std::string out = " --out " + in("run");
+  const ProgramResult done =
+      run_program(train + "--hidden 5 --batch 50 --epochs 3 --preset article" +
+                  out + " --json");
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const Json settings = Json::parse(done.out).at("config");
+  EXPECT_EQ(settings.at("noise_shape"), 6);
+  EXPECT_EQ(settings.at("learning_rate"), 1e-3);
+  EXPECT_EQ(settings.at("batch"), 50);
+  EXPECT_EQ(settings.at("epochs"), 3);
+  expect_failure(train + "--preset artcle" + out, 5, "no preset \"artcle\"");
+}
+
 }  // namespace
 }  // namespace radir

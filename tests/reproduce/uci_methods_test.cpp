@@ -95,6 +95,40 @@ TEST_F(SmallComparison, DependsNeitherOnStopsNorOnThreads) {
   EXPECT_EQ(texts(resumed), whole);
 }
 
+TEST_F(SmallComparison, WhatIsChosenDoesNotDependOnTestRows) {
+  options_.methods = {"rdp", "vi", "pbp", "hmc"};
+  std::vector<data::UciSet> sets = read_uci_sets(options_);
+  ThreadPool pool(2);
+  const auto before = run_uci_methods(options_, sets, pool);
+  for (data::UciSet& set : sets) {
+    // The rows of one split's test part are in the others' training parts.
+    set.splits.resize(1);
+    for (std::int64_t row : set.splits[0].test) {
+      set.targets[static_cast<std::size_t>(row)] += 1000;
+    }
+  }
+  for (const UciMethodResult& after : run_uci_methods(options_, sets, pool)) {
+    const auto same = std::find_if(
+        before.begin(), before.end(), [&](const UciMethodResult& one) {
+          return one.split == after.split && one.method == after.method;
+        });
+    ASSERT_NE(same, before.end());
+    EXPECT_EQ(after.chosen, same->chosen);
+    EXPECT_EQ(std::to_string(after.validation),
+              std::to_string(same->validation));
+    EXPECT_LT(after.score.log_likelihood, same->score.log_likelihood - 1);
+  }
+}
+
+TEST_F(SmallComparison, TheArticlesPresetIsFittedAsItIs) {
+  options_.methods = {"article"};
+  const auto results = run();
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_TRUE(std::isnan(results[0].validation));
+  EXPECT_NE(results[0].chosen.find("\"noise_shape\":6"), std::string::npos);
+  EXPECT_EQ(summaries(results).at(0).method, "article");
+}
+
 UciMethodResult made_up(const std::string& method, std::int64_t split,
                         double log_likelihood) {
   UciMethodResult result;

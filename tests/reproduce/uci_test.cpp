@@ -103,6 +103,24 @@ TEST_F(SmallBenchmark, DependsOnSeedsAndStepsAndNotOnStopsOrThreads) {
   EXPECT_NE(numbers(run()), whole);
 }
 
+TEST_F(SmallBenchmark, WhatIsChosenDoesNotDependOnTestRows) {
+  options_.steps = 30;
+  std::vector<data::UciSet> sets = read_uci_sets(options_);
+  for (data::UciSet& set : sets) set.splits.resize(1);
+  const auto before = run_uci(options_, sets, pool_);
+  for (std::int64_t row : sets[0].splits[0].test) {
+    sets[0].targets[static_cast<std::size_t>(row)] += 1000;
+  }
+  const auto after = run_uci(options_, sets, pool_);
+  ASSERT_EQ(after.size(), 1u);
+  EXPECT_EQ(after[0].gaussian.validation, before[0].gaussian.validation);
+  EXPECT_EQ(after[0].predicted_noise.validation,
+            before[0].predicted_noise.validation);
+  EXPECT_EQ(after[0].gaussian.chosen, before[0].gaussian.chosen);
+  EXPECT_GT(after[0].gaussian.single.rmse,
+            100 * before[0].gaussian.single.rmse);
+}
+
 TEST_F(SmallBenchmark, ResultsThatAreDamagedOrOfOtherSettingsAreDoneAgain) {
   options_.splits = 1;
   options_.steps = 10;

@@ -107,26 +107,30 @@ double expected_nll(double squared_error, double log_shape, double log_rate) {
 // With one input set to 1 and the others to 0, each output is one weight plus
 // its bias, so the expected loss needs the mean and variance of each weight
 // alone, which are known exactly.
-void check_linear_network(const posterior::Options& options) {
-  constexpr std::int64_t kInputs = 4, kOutputs = 3;
+void check_linear_network(const posterior::Options& options,
+                          std::size_t inputs = 4, int draws = 40000) {
+  constexpr std::size_t kOutputs = 3;
+  const auto width = static_cast<std::int64_t>(inputs);
   ModelSpec spec;
-  spec.network = {{kInputs, 1, 1}, {Dense{kOutputs}}};
+  spec.network = {{width, 1, 1}, {Dense{kOutputs}}};
   spec.weights = {options};
   const Model model(spec);
 
   Data data;
-  data.count = kInputs;
-  data.inputs.assign(kInputs * kInputs, 0);
-  for (std::size_t j = 0; j < kInputs; ++j) data.inputs[j * kInputs + j] = 1;
-  data.targets.resize(kInputs * kOutputs);
-  kernels::fill_normal({5, 0, 0}, 0, kInputs * kOutputs, data.targets.data());
+  data.count = width;
+  data.inputs.assign(inputs * inputs, 0);
+  for (std::size_t j = 0; j < inputs; ++j) data.inputs[j * inputs + j] = 1;
+  data.targets.resize(inputs * kOutputs);
+  kernels::fill_normal({5, 0, 0}, 0,
+                       static_cast<std::int64_t>(data.targets.size()),
+                       data.targets.data());
   StepSettings settings;
   settings.data_count = 50;
   settings.kl_weight = 0.7;
   auto state = initial_state<double>(model, 11, 50);
 
   const WeightedLayer& layer = model.layers()[0];
-  posterior::WeightPosterior<double> weight({1, kOutputs, kInputs, 1}, options);
+  posterior::WeightPosterior<double> weight({1, kOutputs, width, 1}, options);
   posterior::WeightPosterior<double> bias({1, kOutputs, 1, 1}, layer.bias);
   const auto exact = [&](const std::vector<double>& parameters) {
     const auto read_moments = [&](posterior::WeightPosterior<double>& posterior,
@@ -139,16 +143,16 @@ void check_linear_network(const posterior::Options& options) {
       }
       posterior.moments(arrays, mean.data(), variance.data());
     };
-    std::vector<double> mean(kInputs * kOutputs), variance(mean.size());
+    std::vector<double> mean(inputs * kOutputs), variance(mean.size());
     read_moments(weight, layer.first_weight_parameter, mean, variance);
     std::vector<double> bias_mean(kOutputs), bias_variance(kOutputs);
     read_moments(bias, layer.first_bias_parameter, bias_mean, bias_variance);
     const double* log_shape =
         &parameters[static_cast<std::size_t>(model.likelihood_offset())];
     double sum = 0;
-    for (std::size_t j = 0; j < kInputs; ++j) {
+    for (std::size_t j = 0; j < inputs; ++j) {
       for (std::size_t i = 0; i < kOutputs; ++i) {
-        const std::size_t w = i * kInputs + j;
+        const std::size_t w = i * inputs + j;
         const double residual =
             data.targets[j * kOutputs + i] - mean[w] - bias_mean[i];
         const double squared =
@@ -156,10 +160,11 @@ void check_linear_network(const posterior::Options& options) {
         sum += expected_nll(squared, log_shape[0], log_shape[1]);
       }
     }
-    return sum / kInputs + kl_of(model, state, parameters, data, settings);
+    return sum / static_cast<double>(inputs) +
+           kl_of(model, state, parameters, data, settings);
   };
   SCOPED_TRACE(weight.describe());
-  expect_unbiased_gradients(model, state, data, settings, 40000, exact);
+  expect_unbiased_gradients(model, state, data, settings, draws, exact);
 }
 
 TEST(CompiledStep, GradientsOfALinearNetworkAreUnbiased) {
@@ -195,6 +200,18 @@ TEST(CompiledStep, GradientsOfALinearNetworkAreUnbiased) {
   matrix.pseudo_noise = 1e-6;  // its moments have this to first order
   matrix.initial_noise = 0.4;
   check_linear_network(matrix);
+}
+
+TEST(CompiledStep, GradientsOfLongDirectionsAreUnbiased) {
+  for (std::size_t inputs : {30u, 300u}) {
+    for (Grouping grouping : {Grouping::Row, Grouping::Double}) {
+      posterior::RadialDirectionalOptions options;
+      options.grouping = grouping;
+      options.direction_gap = 0.1;
+      options.initial_noise = 0.4;
+      check_linear_network(options, inputs, inputs == 30 ? 8000 : 1000);
+    }
+  }
 }
 
 // The noise of a hidden layer goes through a ReLU; per example, the units of

@@ -26,13 +26,16 @@ struct CompressSettings {
   /// and the cheapest units. The price of other units is multiplied by the
   /// ratio of the costs to the power `cost_power`: 0 treats all units alike
   /// (fewer parameters), a higher power penalises expensive units more (fewer
-  /// FLOPs).
+  /// FLOPs). 0: the article's half-Cauchy prior, whatever a unit costs.
   double pressure = 14;
   double cost_power = 2.0 / 3;
 
   /// Epochs during which units are removed, and epochs between removals.
   std::int64_t epochs = 30;
   std::int64_t prune_every = 3;
+  /// Each removal takes the epoch with the lowest training loss of so many
+  /// before it; 0: the last.
+  std::int64_t selection_window = 0;
   /// Epochs of fine-tuning the posterior after the last removal.
   std::int64_t fine_tune_epochs = 120;
   /// Epochs of training only the means after that; 0: none.

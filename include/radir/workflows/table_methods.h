@@ -20,6 +20,11 @@ struct TableMethod {
   /// network of the method `member`.
   std::int64_t networks = 1;
   std::string member = {};
+  /// Gamma prior of the precision of one noise level. The default is weak: a
+  /// noise of a tenth of the target's spread, worth two observations. The
+  /// article's Gamma(6, 6) forbids small noise.
+  double noise_shape = 1;
+  double noise_rate = 0.01;
   /// Passes over the rows where the settings give no epochs; 0: by their steps.
   std::int64_t passes = 0;
 

@@ -49,6 +49,10 @@ struct TableSettings {
   /// Noise of a numeric target; not read for a categorical one.
   likelihood::Kind noise = likelihood::Kind::Gaussian;
 
+  /// Prior of the precision of one noise level, Gamma(noise_shape, noise_rate)
+  /// for a standardised target. None: the method's own.
+  std::optional<double> noise_shape;
+  std::optional<double> noise_rate;
   /// Of the variance of one noise level, after the training.
   double noise_factor = 1;
 

@@ -118,6 +118,8 @@ void resume(const CompressRunOptions& given, const RunOptions& run,
 
 /// The settings that have options, in the order of the help.
 void add_options_of(CLI::App& command, workflows::CompressSettings& settings) {
+  add_preset_option(command,
+                    settings);  // first: the others change what it sets
   add_settings_options(command, settings,
                        {{"epochs", "--epochs"},
                         {"prune_every", "--prune-every"},

@@ -151,6 +151,8 @@ void add_train(CLI::App& root, Invocation& invocation) {
                    "Column to predict; a text column means classification")
       ->type_name("COLUMN");
   add_run_options(*command, *run);
+  // Before the settings, so that these change what it sets.
+  add_preset_option(*command, options->settings);
   add_settings_options(*command, options->settings);
   command->add_flag(
       "--tune", options->tune,

@@ -180,14 +180,16 @@ const std::vector<CalibrationMethod>& calibration_methods() {
          settings.noise = likelihood::Kind::PredictedNoise;
          return settings;
        }},
-      {"rdp-uniform",
-       "column groups, uniform prior of the directions, one concentration per "
-       "group",
+      {"rdp-column", "the same as rdp with column groups",
        [](TableSettings settings) {
          settings.method = "rdp";
          settings.grouping = posterior::Grouping::Column;
-         settings.direction_prior = posterior::DirectionPrior::Uniform;
-         settings.concentration_per_group = true;
+         return settings;
+       }},
+      {"rdp-article", "double groups around the posterior's own directions",
+       [](TableSettings settings) {
+         settings.method = "rdp";
+         settings.grouping = posterior::Grouping::Double;
          return settings;
        }},
       {"mean-field", "independent normal weights, learnt prior scale",

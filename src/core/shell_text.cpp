@@ -15,4 +15,12 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
+std::string shell_command(const std::vector<std::string>& words) {
+  std::string line = "radir";
+  for (const std::string& word : words) {
+    line += " " + (word.rfind("--", 0) == 0 ? word : shell_word(word));
+  }
+  return line;
+}
+
 }  // namespace radir

@@ -3,6 +3,7 @@
 #include "radir/core/error.h"
 #include "radir/core/nearest_name.h"
 #include "radir/posterior/grouping.h"
+#include "radir/posterior/radial_directional.h"
 #include "radir/train/hmc_options.h"
 
 namespace radir::workflows {
@@ -91,6 +92,30 @@ void choose_method(TableSettings& settings, double rows_times_weights) {
   if (asks_for_chains(settings) || fit_chains(sampled, rows_times_weights)) {
     settings = sampled;
   }
+}
+
+/// Chains under double groups move slowly: a row's length and a column's make
+/// up for each other. For fits see docs/tables.md, "The prior of a fit".
+void choose_prior(TableSettings& settings) {
+  using posterior::DirectionPrior;
+  using posterior::Grouping;
+  if (family_of(settings) != kDefaultFamily) return;
+  if (settings.samples()) {
+    settings.grouping = settings.grouping.value_or(Grouping::Column);
+    settings.direction_prior =
+        settings.direction_prior.value_or(DirectionPrior::Uniform);
+    return;
+  }
+  if (!settings.direction_prior) {
+    const bool around = settings.grouping == Grouping::Double ||
+                        settings.direction_gap != TableSettings().direction_gap;
+    settings.direction_prior =
+        around ? DirectionPrior::LocationAgnostic : DirectionPrior::Uniform;
+    if (!around) settings.concentration_per_group = true;
+  }
+  settings.grouping = settings.grouping.value_or(
+      settings.direction_prior == DirectionPrior::Uniform ? Grouping::Row
+                                                          : Grouping::Double);
 }
 
 // The methods with more to them than a line. Each is tuned over four sets of
@@ -234,12 +259,7 @@ TableSettings resolved(TableSettings settings, std::int64_t rows,
                                 weights(settings, inputs, outputs));
   }
   if (settings.restarts == 1) settings.restarts = method_of(settings).networks;
-  if (!settings.grouping) {
-    // Chains under double groups move slowly: a row's length and a column's
-    // make up for each other.
-    settings.grouping = settings.samples() ? posterior::Grouping::Column
-                                           : posterior::Grouping::Double;
-  }
+  choose_prior(settings);
   return settings;
 }
 

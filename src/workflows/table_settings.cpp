@@ -51,14 +51,22 @@ const Choices<OutputLayer>& output_layer_choices() {
   return choices;
 }
 
+/// The same choices, and "auto" for none.
+template <typename Enum>
+Choices<std::optional<Enum>> or_auto(const Choices<Enum>& choices) {
+  Choices<std::optional<Enum>> all = {{std::nullopt, "auto"}};
+  for (const auto& [value, name] : choices) all.emplace_back(value, name);
+  return all;
+}
+
 const Choices<std::optional<posterior::Grouping>>& grouping_choices() {
-  static const auto choices = [] {
-    Choices<std::optional<posterior::Grouping>> all = {{std::nullopt, "auto"}};
-    for (const auto& [grouping, name] : posterior::grouping_choices()) {
-      all.emplace_back(grouping, name);
-    }
-    return all;
-  }();
+  static const auto choices = or_auto(posterior::grouping_choices());
+  return choices;
+}
+
+const Choices<std::optional<posterior::DirectionPrior>>&
+direction_prior_choices() {
+  static const auto choices = or_auto(posterior::direction_prior_choices());
   return choices;
 }
 
@@ -121,7 +129,7 @@ void describe_posterior(SettingsVisitor& visit, TableSettings& settings) {
                 inside(0, 1)},
                settings.direction_gap);
   visit.choice({"direction_prior", "Centre of the prior of the directions", {}},
-               settings.direction_prior, posterior::direction_prior_choices());
+               settings.direction_prior, direction_prior_choices());
   visit.flag({"concentration_per_group",
               "Infer the spread of each direction instead of one per layer",
               {}},
@@ -223,10 +231,12 @@ posterior::Options weight_options(const TableSettings& settings,
     radial->direction_gap = settings.direction_gap;
     using posterior::DirectionPrior;
     radial->direction_prior =
-        settings.samples() &&
-                settings.direction_prior == DirectionPrior::LocationAgnostic
-            ? DirectionPrior::Uniform
-            : settings.direction_prior;
+        settings.direction_prior.value_or(DirectionPrior::LocationAgnostic);
+    // That one follows the posterior: it is no prior that can be sampled.
+    if (settings.samples() &&
+        radial->direction_prior == DirectionPrior::LocationAgnostic) {
+      radial->direction_prior = DirectionPrior::Uniform;
+    }
     radial->concentration_per_group = settings.concentration_per_group;
   }
   if (auto* gaussian = options.get_if<posterior::GaussianOptions>()) {

@@ -170,7 +170,7 @@ TEST_F(CompressCommand, RefusesWhatCannotBe) {
   expect_one_line(compress("--max-flops 10"), 2, "no network meets the budget");
   EXPECT_FALSE(std::filesystem::exists(run_ + "/model.safetensors"));
   std::filesystem::remove_all(run_);
-  expect_one_line(compress("--pressure -1"), 2, "pressure must be > 0");
+  expect_one_line(compress("--pressure -1"), 2, "pressure must be >= 0");
   expect_one_line(compress("--keep 3-9"), 2,
                   "2 numbers of units to keep, but the network is 4-144-20");
   expect_one_line(compress("--keep 3-few"), 2, "--keep");

@@ -85,9 +85,9 @@ TEST(CompressMetrics, HaveALineForEachRemoval) {
 }
 
 TEST_F(CompressRuns, RefuseImagesThatDoNotFit) {
-  options_.settings.pressure = 0;
+  options_.settings.pressure = -1;
   testing::expect_error<ArgumentError>(
-      [&] { begin_compress(options_, options_); }, "pressure must be > 0");
+      [&] { begin_compress(options_, options_); }, "pressure must be >= 0");
   options_.settings.pressure = 1;
   options_.model = "lenet";
   testing::expect_error<IoError>([&] { begin_compress(options_, options_); },

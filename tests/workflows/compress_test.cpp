@@ -228,7 +228,7 @@ TEST(Compress, RefusesSettingsWithoutSense) {
   settings = small();
   settings.pressure = -1;
   testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },
-                                       "pressure must be > 0");
+                                       "pressure must be >= 0");
   settings = small();
   settings.cost_power = -1;
   testing::expect_error<ArgumentError>([&] { compress(digits(), settings); },

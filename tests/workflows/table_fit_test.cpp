@@ -359,7 +359,8 @@ TEST(TableFit, TheOutputLayerIsGaussianAsInTheArticle) {
 TEST(TableFit, SettingsOfAnOlderVersionKeepTheirMeaning) {
   nlohmann::json old = nlohmann::json::parse(to_json(TableSettings()));
   for (const char* later :
-       {"output_layer", "method", "family", "kl_weight", "chains"}) {
+       {"output_layer", "method", "family", "kl_weight", "chains",
+        "direction_prior", "concentration_per_group"}) {
     old.erase(later);
   }
   const TableSettings settings = settings_from_json(old.dump());

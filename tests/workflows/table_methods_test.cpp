@@ -30,7 +30,7 @@ TEST(TableMethods, ChainsBecomeShorterAndThenAFit) {
   EXPECT_LT(middle.hmc.leapfrog_steps, train::HmcOptions().leapfrog_steps);
   const TableSettings large = resolved(TableSettings(), 1000000, 20, 1);
   EXPECT_EQ(large.method, "rdp");
-  EXPECT_EQ(large.grouping, posterior::Grouping::Double);
+  EXPECT_EQ(large.grouping, posterior::Grouping::Row);
   EXPECT_EQ(large.hmc.draws, train::HmcOptions().draws);
 }
 
@@ -46,6 +46,35 @@ TEST(TableMethods, ChangedSettingsSayWhatIsWanted) {
   settings = resolved(settings, 500, 10, 1);
   EXPECT_EQ(settings.method, "elbo");
   EXPECT_EQ(family_of(settings), "gaussian");
+}
+
+TEST(TableMethods, FitsTakeAPriorWhoseErrorBarsHold) {
+  using posterior::DirectionPrior;
+  using posterior::Grouping;
+  const auto fit = [](std::optional<Grouping> grouping, double gap,
+                      std::optional<DirectionPrior> prior = std::nullopt) {
+    TableSettings settings;
+    settings.method = "rdp";
+    settings.grouping = grouping;
+    settings.direction_gap = gap;
+    settings.direction_prior = prior;
+    return resolved(settings, 500, 10, 1);
+  };
+  const TableSettings usual = fit(std::nullopt, 3e-3);
+  EXPECT_EQ(usual.grouping, Grouping::Row);
+  EXPECT_EQ(usual.direction_prior, DirectionPrior::Uniform);
+  EXPECT_TRUE(usual.concentration_per_group);
+  const TableSettings column = fit(Grouping::Column, 3e-3);
+  EXPECT_EQ(column.grouping, Grouping::Column);
+  EXPECT_EQ(column.direction_prior, DirectionPrior::Uniform);
+  // What the article's prior is asked for by.
+  for (const TableSettings& around :
+       {fit(Grouping::Double, 3e-3), fit(std::nullopt, 1e-3),
+        fit(std::nullopt, 3e-3, DirectionPrior::LocationAgnostic)}) {
+    EXPECT_EQ(around.grouping, Grouping::Double);
+    EXPECT_EQ(around.direction_prior, DirectionPrior::LocationAgnostic);
+    EXPECT_FALSE(around.concentration_per_group);
+  }
 }
 
 TEST(TableMethods, WhatIsChosenStays) {

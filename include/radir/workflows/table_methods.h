@@ -52,8 +52,8 @@ std::string family_of(const TableSettings& settings);
 TableSettings single_network(TableSettings settings);
 
 /// The same settings for a table of so many rows, encoded inputs and outputs,
-/// with no choice left open: the method's grouping and number of networks. The
-/// method "auto" becomes
+/// with no choice left open: grouping, direction prior and number of networks.
+/// The method "auto" becomes
 /// - a fit, where a setting that only a fit reads is not its default;
 /// - "hmc", where a setting that only chains read is not its default;
 /// - "hmc", its chains as long as a fixed amount of work allows, two or three

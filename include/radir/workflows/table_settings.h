@@ -34,15 +34,15 @@ struct TableSettings {
   std::string family;
   std::string family_options;
   // Of the radial-directional family:
-  /// None: the method's own.
+  /// None, for both: chosen by resolved(). A fit takes rows of uniform
+  /// directions, each with its concentration, whose error bars hold; or, under
+  /// a given grouping of rows and columns or a given direction_gap, the
+  /// location-agnostic prior of the article.
   std::optional<posterior::Grouping> grouping;
+  std::optional<posterior::DirectionPrior> direction_prior;
   /// See posterior::RadialDirectionalOptions::direction_gap: how far the prior
   /// lets a direction stray.
   double direction_gap = 3e-3;
-  /// A method that samples takes the uniform one for the location-agnostic,
-  /// which is not a prior on its own: it follows the posterior.
-  posterior::DirectionPrior direction_prior =
-      posterior::DirectionPrior::LocationAgnostic;
   /// One concentration per group of weights instead of one per layer.
   bool concentration_per_group = false;
   OutputLayer output_layer = OutputLayer::Gaussian;

@@ -38,12 +38,6 @@ std::vector<Scene> scenes(const std::string& folder) {
   };
 }
 
-std::string line_of(const Words& words) {
-  std::string line = "radir";
-  for (const std::string& word : words) line += " " + shell_word(word);
-  return line;
-}
-
 void demonstrate(const std::string& folder,
                  const std::function<void(const Words&)>& run,
                  const CommonOptions& common) {
@@ -62,7 +56,7 @@ void demonstrate(const std::string& folder,
       scene.words.insert(scene.words.end(),
                          {"--threads", std::to_string(common.threads)});
     }
-    const std::string line = line_of(scene.words);
+    const std::string line = shell_command(scene.words);
     commands.push_back(line);
     std::cout << "\n# " << scene.title << "\n$ " << line << "\n" << std::flush;
     try {

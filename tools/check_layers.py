@@ -38,6 +38,8 @@ USES = {
     "prune data io report workflows",
     "bench": "core files math network kernels posterior likelihood train "
     "prune data io report workflows reproduce",
+    "c_api": "core files math network kernels posterior likelihood train prune "
+    "data io report workflows",
     "cli": "core files network kernels posterior likelihood train prune data io "
     "report workflows reproduce bench",
     # With libtorch:

@@ -5,11 +5,25 @@
 #include <functional>
 #include <limits>
 #include <set>
+#include <stdexcept>
+#include <type_traits>
 
 #include "radir/core/error.h"
 #include "radir/core/nearest_name.h"
 
 namespace radir::data {
+namespace {
+
+template <typename T>
+std::int64_t count_missing(const NumberView<T>& numbers) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (std::isnan(numbers[i])) ++count;
+  }
+  return count;
+}
+
+}  // namespace
 
 const char* to_string(ColumnType type) {
   switch (type) {
@@ -60,6 +74,27 @@ Column::Column(std::string name, ColumnType type, NumericStorage storage)
               ": a skipped column has no values to store");
   if (storage == NumericStorage::Float) numbers_ = std::vector<float>();
 }
+
+template <typename T>
+T NumberView<T>::at(std::size_t i) const {
+  if (i >= size()) throw std::out_of_range("NumberView::at");
+  return (*this)[i];
+}
+
+template class NumberView<float>;
+template class NumberView<double>;
+
+Column::Column(std::string name, NumberView<float> numbers)
+    : name_(std::move(name)),
+      type_(ColumnType::Numeric),
+      missing_(count_missing(numbers)),
+      numbers_(numbers) {}
+
+Column::Column(std::string name, NumberView<double> numbers)
+    : name_(std::move(name)),
+      type_(ColumnType::Numeric),
+      missing_(count_missing(numbers)),
+      numbers_(numbers) {}
 
 std::int64_t Column::size() const {
   if (type_ == ColumnType::Categorical) {
@@ -114,9 +149,15 @@ std::int32_t Column::code(std::int64_t row) const {
 
 void Column::append_number(double value) {
   std::visit(
-      [value](auto& values) {
-        using T = typename std::decay_t<decltype(values)>::value_type;
-        values.push_back(static_cast<T>(value));
+      [&](auto& values) {
+        using Values = std::decay_t<decltype(values)>;
+        using T = typename Values::value_type;
+        if constexpr (std::is_same_v<Values, std::vector<T>>) {
+          values.push_back(static_cast<T>(value));
+        } else {
+          RADIR_CHECK(false, ArgumentError, "column ", name_,
+                      ": its numbers are not its own, so none can be appended");
+        }
       },
       numbers_);
 }
@@ -126,12 +167,12 @@ void Column::append_category(std::string_view text) {
 }
 
 void Column::append_missing() {
-  ++missing_;
   if (type_ == ColumnType::Categorical) {
     codes_.push_back(-1);
   } else {
     append_number(std::numeric_limits<double>::quiet_NaN());
   }
+  ++missing_;
 }
 
 Table::Table(std::string source, std::vector<Column> columns)

@@ -207,9 +207,8 @@ SavedModel read_model(const SafetensorsFile& file) {
   return result;
 }
 
-}  // namespace
-
-void write_model(const std::string& path, const SavedModel& saved) {
+/// Holds pointers into `saved`.
+SafetensorsWriter writer_of(const SavedModel& saved) {
   const train::Model model(saved.spec);
   RADIR_CHECK(!saved.networks.empty(), ArgumentError,
               "write_model: there is no network to write");
@@ -228,7 +227,17 @@ void write_model(const std::string& path, const SavedModel& saved) {
                  values.data() + parameter.offset);
     }
   }
-  writer.write(path);
+  return writer;
+}
+
+}  // namespace
+
+void write_model(const std::string& path, const SavedModel& model) {
+  writer_of(model).write(path);
+}
+
+std::string model_bytes(const SavedModel& model) {
+  return writer_of(model).bytes();
 }
 
 SavedModel read_model(const std::string& path) {

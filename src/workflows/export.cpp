@@ -59,12 +59,11 @@ struct Export {
   ExportSummary summary;
 };
 
-Export read_network(const std::string& model_or_run,
-                    const ExportOptions& options) {
-  const io::SavedModel saved = io::read_model(io::model_path(model_or_run));
+Export network_of(const std::string& name, const io::SavedModel& saved,
+                  const ExportOptions& options) {
   const auto networks = static_cast<std::int64_t>(saved.networks.size());
   RADIR_CHECK(options.network >= 1 && options.network <= networks,
-              ArgumentError, model_or_run, ": the model has ", networks,
+              ArgumentError, name, ": the model has ", networks,
               " networks, so the one to export must be from 1 to ", networks,
               ", but is ", options.network);
   const train::Model model(saved.spec);
@@ -84,17 +83,32 @@ Export read_network(const std::string& model_or_run,
   return result;
 }
 
-}  // namespace
+Export read_network(const std::string& model_or_run,
+                    const ExportOptions& options) {
+  return network_of(model_or_run, io::read_model(io::model_path(model_or_run)),
+                    options);
+}
 
-ExportSummary export_onnx(const std::string& model, const std::string& file,
-                          const ExportOptions& options) {
-  const Export network = read_network(model, options);
+ExportSummary write_onnx(const Export& network, const std::string& file) {
   io::OnnxOptions onnx;
   onnx.input_note = network.summary.input_note;
   onnx.output_note = network.summary.output_note;
   onnx.metadata = network.metadata;
   io::write_onnx(file, network.network, onnx);
   return network.summary;
+}
+
+}  // namespace
+
+ExportSummary export_onnx(const std::string& model, const std::string& file,
+                          const ExportOptions& options) {
+  return write_onnx(read_network(model, options), file);
+}
+
+ExportSummary export_onnx(const std::string& name, const io::SavedModel& model,
+                          const std::string& file,
+                          const ExportOptions& options) {
+  return write_onnx(network_of(name, model, options), file);
 }
 
 ExportSummary export_torchscript(const std::string& model,

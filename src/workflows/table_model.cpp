@@ -18,8 +18,8 @@ void check_column(const data::Table& table, const data::ColumnCode& code) {
               "; give its type when the table is read (TableOptions::types)");
 }
 
-/// Throws IoError unless the table has the columns the model needs, of the
-/// right types.
+}  // namespace
+
 void check_table(const data::TableEncoder& encoder, const data::Table& table,
                  bool with_target) {
   encoder.check_columns(table.source(), table.column_names(), with_target);
@@ -28,8 +28,6 @@ void check_table(const data::TableEncoder& encoder, const data::Table& table,
   }
   if (with_target) check_column(table, encoder.target());
 }
-
-}  // namespace
 
 void RowList::add(const std::vector<std::int64_t>& rows,
                   std::int64_t rows_before) {
@@ -90,12 +88,15 @@ io::SavedModel saved_model(const TableModel& model) {
 
 TableModel load_table_model(const std::string& path) {
   const std::string file = io::model_path(path);
-  io::SavedModel saved = io::read_model(file);
+  return table_model(file, io::read_model(file));
+}
+
+TableModel table_model(const std::string& name, io::SavedModel saved) {
   TableModel model;
   try {
     model.encoder = data::TableEncoder::from_json(saved.preprocessing);
   } catch (const IoError& error) {
-    detail::throw_error<IoError>(file, ": ", error.what());
+    detail::throw_error<IoError>(name, ": ", error.what());
   }
   model.spec = std::move(saved.spec);
   model.networks = std::move(saved.networks);
@@ -107,7 +108,7 @@ TableModel load_table_model(const std::string& path) {
           classes == model.encoder.is_classification() &&
           (classes ? network.output_size() == model.encoder.target().width()
                    : network.target_size() == 1),
-      IoError, file,
+      IoError, name,
       ": its preprocessing does not fit its network; the file is "
       "damaged");
   return model;

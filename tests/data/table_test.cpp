@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <stdexcept>
 
 #include "radir/core/error.h"
 #include "support/expect_error.h"
@@ -433,6 +435,23 @@ TEST(Table, NamesColumnTypes) {
   EXPECT_STREQ(to_string(ColumnType::Numeric), "numeric");
   EXPECT_STREQ(to_string(ColumnType::Categorical), "categorical");
   EXPECT_STREQ(to_string(ColumnType::Skipped), "skipped");
+}
+
+TEST(Column, LooksAtNumbersOfOthers) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float matrix[] = {1, 10, 2, nan, 3, 30};
+  Column column("b", NumberView<float>(matrix + 1, 3, 2));
+  EXPECT_EQ(column.size(), 3);
+  EXPECT_EQ(column.missing(), 1);
+  EXPECT_EQ(column.number(2), 30);
+  EXPECT_TRUE(column.is_missing(1));
+  double copy[2] = {};
+  column.copy_numbers(1, 2, copy);
+  EXPECT_EQ(copy[1], 30);
+  EXPECT_THROW(column.number(3), std::out_of_range);
+  expect_error<ArgumentError>([&] { column.append_number(1); }, "not its own");
+  expect_error<ArgumentError>([&] { column.append_missing(); }, "not its own");
+  EXPECT_EQ(column.missing(), 1);
 }
 
 TEST(Dictionary, NumbersTextsInOrder) {

@@ -8,6 +8,7 @@
 #include "radir/data/builtin_data.h"
 #include "radir/files/byte_source.h"
 #include "radir/workflows/evaluate_table.h"
+#include "radir/workflows/importance.h"
 #include "radir/workflows/predict_table.h"
 #include "radir/workflows/table_fit.h"
 #include "support/expect_error.h"
@@ -50,6 +51,22 @@ TEST(TableModel, PredictsNumbersWithBothPartsAndQuantiles) {
   options.quantiles = {1.5};
   expect_error<ArgumentError>([&] { model.predict(table, options); },
                               "above 0 and below 1");
+}
+
+TEST(TableModel, KnowsWhichColumnsMatter) {
+  std::string text = "useful,useless,y\n";
+  for (int i = 0; i < 120; ++i) {
+    const int a = i * 7 % 20, b = i * 11 % 23;
+    text += std::to_string(a) + "," + std::to_string(b) + "," +
+            std::to_string(3 * a) + "\n";
+  }
+  TableSettings settings = quick();
+  settings.method = "rdp";
+  settings.steps = 2000;
+  const TableModel model = fit_table(read(text), "y", settings);
+  const std::vector<double> importance = column_importance(model);
+  ASSERT_EQ(importance.size(), 2u);
+  EXPECT_GT(importance[0], 2 * importance[1]);
 }
 
 TEST(TableModel, PredictsClasses) {

@@ -45,10 +45,37 @@ class Dictionary {
   std::vector<std::int32_t> slots_;
 };
 
+/// Numbers that somebody else owns, each `stride` behind the one before: a
+/// column of a matrix, say.
+template <typename T>
+class NumberView {
+ public:
+  using value_type = T;
+
+  NumberView(const T* first, std::int64_t count, std::int64_t stride)
+      : first_(first), count_(count), stride_(stride) {}
+
+  std::size_t size() const { return static_cast<std::size_t>(count_); }
+  T operator[](std::size_t i) const {
+    return first_[static_cast<std::int64_t>(i) * stride_];
+  }
+  /// Throws std::out_of_range as std::vector does.
+  T at(std::size_t i) const;
+
+ private:
+  const T* first_;
+  std::int64_t count_;
+  std::int64_t stride_;
+};
+
 /// One column of a table: numbers, or codes of categories. Missing values are
 /// NaN and -1.
 class Column {
  public:
+  /// Numbers that are not copied; they must outlive the column, to which
+  /// nothing can be appended.
+  Column(std::string name, NumberView<float> numbers);
+  Column(std::string name, NumberView<double> numbers);
   /// Throws ArgumentError for ColumnType::Skipped.
   Column(std::string name, ColumnType type,
          NumericStorage storage = NumericStorage::Double);
@@ -70,6 +97,7 @@ class Column {
   std::int32_t code(std::int64_t row) const;
   const Dictionary& categories() const { return categories_; }
 
+  // They throw ArgumentError for a column of numbers that are not copied.
   void append_number(double value);
   void append_category(std::string_view text);
   void append_missing();
@@ -78,7 +106,9 @@ class Column {
   std::string name_;
   ColumnType type_;
   std::int64_t missing_ = 0;
-  std::variant<std::vector<double>, std::vector<float>> numbers_;
+  std::variant<std::vector<double>, std::vector<float>, NumberView<double>,
+               NumberView<float>>
+      numbers_;
   std::vector<std::int32_t> codes_;
   Dictionary categories_;
 };

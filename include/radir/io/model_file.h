@@ -36,6 +36,9 @@ struct SavedModel {
 /// IoError when the file cannot be written.
 void write_model(const std::string& path, const SavedModel& model);
 
+/// The bytes of that file. Throws ArgumentError likewise.
+std::string model_bytes(const SavedModel& model);
+
 /// Reads what write_model wrote. Throws IoError that says what is wrong: not a
 /// model file, a newer format, a key that is missing, unknown or of another
 /// type, an architecture that does not fit itself, a tensor that is missing,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "radir/io/model_file.h"
 #include "radir/kernels/rdp.h"
 
 namespace radir::workflows {
@@ -30,6 +31,11 @@ struct ExportSummary {
 /// model cannot be read or the file not be written, UnsupportedError where the
 /// network has no ONNX form or the library was built without ONNX.
 ExportSummary export_onnx(const std::string& model, const std::string& file,
+                          const ExportOptions& options = {});
+
+/// The same of a model in memory, which messages call `name`.
+ExportSummary export_onnx(const std::string& name, const io::SavedModel& model,
+                          const std::string& file,
                           const ExportOptions& options = {});
 
 /// The same as a TorchScript file (workflows/torchscript.h), with the same

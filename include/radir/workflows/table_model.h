@@ -94,6 +94,15 @@ struct TableModel {
 /// The model as it is written to a file: without the settings of its training.
 io::SavedModel saved_model(const TableModel& model);
 
+/// The model that was written so. Throws IoError, which begins with `name`,
+/// when it was not trained on a table.
+TableModel table_model(const std::string& name, io::SavedModel saved);
+
+/// Throws IoError unless the table has the columns that the encoder needs, of
+/// the right types.
+void check_table(const data::TableEncoder& encoder, const data::Table& table,
+                 bool with_target);
+
 /// The model in a file (a run's folder or the file itself). Throws IoError when
 /// it was not trained on a table.
 TableModel load_table_model(const std::string& path);

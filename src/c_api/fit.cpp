@@ -1,0 +1,197 @@
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "c_api/guard.h"
+#include "c_api/model.h"
+#include "c_api/settings.h"
+#include "c_api/table.h"
+#include "radir/core/error.h"
+#include "radir/core/thread_pool.h"
+#include "radir/data/table.h"
+#include "radir/data/table_encoder.h"
+#include "radir/io/model_file.h"
+#include "radir/train/hmc.h"
+#include "radir/train/trainer.h"
+#include "radir/workflows/chain_report.h"
+#include "radir/workflows/resumable_run.h"
+#include "radir/workflows/table_fit.h"
+#include "radir/workflows/table_model.h"
+#include "radir/workflows/table_search.h"
+#include "radir/workflows/table_settings.h"
+
+namespace radir::c_api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+/// Tells the caller how far the fit is, and keeps his wish to stop.
+class Progress {
+ public:
+  Progress(radir_progress_callback callback, void* user)
+      : callback_(callback), user_(user) {}
+
+  /// Whether to go on.
+  bool tell(const radir_progress& progress) {
+    const Clock::time_point now = Clock::now();
+    if (callback_ == nullptr || stopped_) return !stopped_;
+    const bool is_last = progress.done == progress.total;
+    if (!is_last && now - last_ < kLeastPause) return true;
+    last_ = now;
+    stopped_ = callback_(&progress, user_) != 0;
+    return !stopped_;
+  }
+
+  void check() const {
+    if (stopped_) throw workflows::Interrupted("fit: stopped on request");
+  }
+
+ private:
+  /// A callback into another language takes microseconds, a small step not
+  /// even that.
+  static constexpr std::chrono::milliseconds kLeastPause{20};
+
+  radir_progress_callback callback_;
+  void* user_;
+  bool stopped_ = false;
+  Clock::time_point last_ = Clock::now() - kLeastPause;
+};
+
+class Fit {
+ public:
+  Fit(std::shared_ptr<const data::Table> table, std::string target,
+      const FitSettings& settings, radir_progress_callback callback, void* user)
+      : table_(std::move(table)),
+        target_(std::move(target)),
+        given_(settings),
+        settings_(settings.table),
+        pool_(static_cast<int>(settings.threads)),
+        progress_(callback, user) {}
+
+  std::shared_ptr<ModelObject> operator()() {
+    check_options();
+    encoder_ = data::TableEncoder::fit(*table_, target_, given_.missing);
+    rows_ = encoder_.encode(*table_, true);
+    if (given_.tune) tune();
+    settings_ = workflows::resolved(settings_, encoder_, rows_.count);
+    workflows::TableModel model;
+    try {
+      model = fit();
+    } catch (...) {  // a chain without draws, say, because it was stopped
+      progress_.check();
+      throw;
+    }
+    progress_.check();
+    io::SavedModel origin = saved_description(model);
+    return std::make_shared<ModelObject>(std::move(model), std::move(origin));
+  }
+
+ private:
+  void check_options() {
+    workflows::check(settings_);
+    RADIR_CHECK(!given_.tune || !settings_.samples(), ArgumentError,
+                "tuning compares fits; the method ", settings_.method,
+                " needs none, fit without tune");
+    if (given_.tune && settings_.method == "auto") settings_.method = "rdp";
+  }
+
+  void tune() {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(table_->rows()));
+    std::iota(all.begin(), all.end(), 0);
+    const auto candidates = workflows::tuning_candidates(
+        workflows::resolved(settings_, encoder_, rows_.count),
+        encoder_.is_classification());
+    radir_progress progress = {};
+    progress.tuning = 1;
+    progress.total = static_cast<std::int64_t>(candidates.size());
+    const auto trials = workflows::compare_candidates(
+        *table_, target_, given_.missing, all, candidates, &pool_,
+        [&](const workflows::TableTrial&) {
+          ++progress.done;
+          progress_.tell(progress);
+          progress_.check();
+        });
+    settings_ = workflows::best_trial(trials).settings;
+  }
+
+  workflows::TableModel fit() {
+    radir_progress progress = {};
+    progress.total =
+        workflows::epochs_of(settings_, rows_.count) * settings_.fits();
+    return workflows::fit_networks(
+        encoder_, rows_, settings_,
+        [&](std::int64_t restart, const train::EpochReport& report) {
+          last_[restart] = report;
+          ++progress.done;
+          progress.network = restart + 1;
+          progress.epoch = report.epoch;
+          progress.nll = report.nll;
+          progress.kl = report.kl;
+          return progress_.tell(progress);
+        },
+        &pool_, nullptr, &chains_);
+  }
+
+  /// What a file of the model says of its training.
+  io::SavedModel saved_description(const workflows::TableModel& model) {
+    io::SavedModel saved;
+    saved.seed = settings_.seed;
+    Json training = Json::parse(workflows::to_json(settings_, rows_.count));
+    training["missing"] = data::to_string(given_.missing);
+    training["tuned"] = given_.tune;
+    saved.training = training.dump();
+    Json networks = Json::array();
+    for (const auto& [restart, report] : last_) {
+      networks.push_back({{"nll", report.nll}, {"kl", report.kl}});
+    }
+    Json metrics = {{"networks", std::move(networks)}};
+    if (!chains_.empty()) {
+      metrics["chains"] = workflows::to_json(
+          workflows::chain_report(model, rows_, chains_, &pool_));
+    }
+    saved.metrics = metrics.dump();
+    saved.data = Json{{"source", table_->source()},
+                      {"target", target_},
+                      {"rows", rows_.count},
+                      {"inputs", encoder_.input_size()},
+                      {"fingerprint", workflows::fingerprint(rows_)},
+                      {"notes", encoder_.notes()}}
+                     .dump();
+    return saved;
+  }
+
+  std::shared_ptr<const data::Table> table_;
+  std::string target_;
+  FitSettings given_;
+  workflows::TableSettings settings_;
+  ThreadPool pool_;
+  Progress progress_;
+  data::TableEncoder encoder_;
+  data::EncodedRows rows_;
+  std::map<std::int64_t, train::EpochReport> last_;  // of each network
+  std::vector<train::ChainStatistics> chains_;
+};
+
+}  // namespace
+
+// The functions of the interface.
+extern "C" {
+
+radir_status radir_model_fit(radir_table table, const char* target,
+                             const char* settings,
+                             radir_progress_callback callback, void* user,
+                             radir_model* model) {
+  return guarded([&] {
+    check_pointer(model, "model");
+    Fit fit(table_of(table), required_text(target, "target"),
+            settings_of<FitSettings>(settings), callback, user);
+    *model = add_model(fit());
+  });
+}
+
+}  // extern "C"
+}  // namespace radir::c_api

@@ -1,0 +1,168 @@
+#include "c_api/settings.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "c_api/guard.h"
+#include "radir/core/error.h"
+#include "radir/files/json_object.h"
+
+namespace radir::c_api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The text that SettingsAssignment reads.
+std::string text_of(const std::string& name, const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_null()) return "none";
+  if (value.is_number() || value.is_boolean()) return value.dump();
+  RADIR_CHECK(value.is_array(), ArgumentError, "settings: ", name,
+              " is an object, which no setting is");
+  std::string text;
+  for (const Json& part : value) {
+    text += (text.empty() ? "" : ",") + text_of(name, part);
+  }
+  return text;
+}
+
+std::map<std::string, std::string> parse_object(const std::string& text) {
+  Json json;
+  try {
+    json = files::parse_json<Json>("settings", text, {});
+  } catch (const IoError& error) {
+    throw ArgumentError(error.what());
+  }
+  std::map<std::string, std::string> result;
+  for (const auto& [name, value] : json.items()) {
+    result.emplace(name, text_of(name, value));
+  }
+  return result;
+}
+
+std::map<std::string, std::string> parse_lines(const std::string& text) {
+  std::map<std::string, std::string> result;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.empty()) continue;
+    const std::size_t equals = line.find('=');
+    RADIR_CHECK(equals != std::string::npos, ArgumentError, "settings: \"",
+                line, "\" is not of the form name=value");
+    RADIR_CHECK(
+        result.emplace(line.substr(0, equals), line.substr(equals + 1)).second,
+        ArgumentError, "settings: ", line.substr(0, equals), " is given twice");
+  }
+  return result;
+}
+
+/// Lists every setting it is shown, with its value as the default.
+class SettingsList final : public SettingsVisitor {
+ public:
+  const Json& json() const { return json_; }
+
+  void number(const Setting& setting, double& value) override {
+    add(setting, "number", value);
+  }
+  void integer(const Setting& setting, std::int64_t& value) override {
+    add(setting, "integer", value);
+  }
+  void seed(const Setting& setting, std::uint64_t& value) override {
+    add(setting, "seed", value);
+  }
+  void flag(const Setting& setting, bool& value) override {
+    add(setting, "flag", value);
+  }
+  void text(const Setting& setting, std::string& value) override {
+    add(setting, "text", value);
+  }
+  void integers(const Setting& setting,
+                std::vector<std::int64_t>& value) override {
+    add(setting, "integers", value);
+  }
+  void optional_number(const Setting& setting,
+                       std::optional<double>& value) override {
+    add(setting, "optional number", value ? Json(*value) : Json());
+  }
+  void optional_integer(const Setting& setting,
+                        std::optional<std::int64_t>& value) override {
+    add(setting, "optional integer", value ? Json(*value) : Json());
+  }
+  void choice_index(const Setting& setting,
+                    const std::vector<const char*>& names,
+                    std::size_t& index) override {
+    add(setting, "choice", names[index])["choices"] = names;
+  }
+
+ private:
+  Json& add(const Setting& setting, const char* type, const Json& value) {
+    Json entry = {{"name", setting.name},
+                  {"help", setting.help},
+                  {"type", type},
+                  {"default", value}};
+    if (std::isfinite(setting.range.least) ||
+        std::isfinite(setting.range.most)) {
+      entry["range"] = setting.range.text();
+    }
+    json_.push_back(std::move(entry));
+    return json_.back();
+  }
+
+  Json json_ = Json::array();
+};
+
+}  // namespace
+
+void describe(SettingsVisitor& visit, FitSettings& settings) {
+  workflows::describe(visit, settings.table);
+  visit.choice(
+      {"missing",
+       "What to do with missing values: refuse them, take the training mean, "
+       "or drop the row",
+       {}},
+      settings.missing, data::missing_value_choices());
+  visit.flag({"tune",
+              "Choose prior, noise model and number of epochs on held-out rows",
+              {}},
+             settings.tune);
+  visit.integer({"threads", "Threads; 0 for all processors", between(0, 4096)},
+                settings.threads);
+}
+
+void describe(SettingsVisitor& visit, PruneSettings& settings) {
+  visit.optional_number(
+      {"threshold", "Of the scores of units, for all layers", any_number()},
+      settings.options.threshold);
+  visit.optional_integer(
+      {"max_flops", "Most FLOPs of the pruned network", at_least(1)},
+      settings.options.budget.max_flops);
+  visit.optional_integer(
+      {"max_parameters", "Most weights and biases of it", at_least(1)},
+      settings.options.budget.max_parameters);
+}
+
+std::map<std::string, std::string> parse_settings(const char* text) {
+  if (text == nullptr) return {};
+  const std::string copy = required_text(text, "settings");
+  const std::size_t first = copy.find_first_not_of(" \t\r\n");
+  const bool is_json = first != std::string::npos && copy[first] == '{';
+  return is_json ? parse_object(copy) : parse_lines(copy);
+}
+
+std::string fit_settings_json() {
+  FitSettings settings;
+  SettingsList list;
+  describe(list, settings);
+  return list.json().dump();
+}
+
+// The functions of the interface.
+extern "C" {
+
+radir_status radir_fit_settings(char* text, int64_t capacity, int64_t* length) {
+  return guarded(
+      [&] { copy_text(fit_settings_json(), text, capacity, length); });
+}
+
+}  // extern "C"
+}  // namespace radir::c_api

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "radir/core/settings.h"
+#include "radir/core/settings_text.h"
+#include "radir/data/table_encoder.h"
+#include "radir/workflows/inspect.h"
+#include "radir/workflows/table_settings.h"
+
+namespace radir::c_api {
+
+/// What radir_model_fit is asked for.
+struct FitSettings {
+  workflows::TableSettings table;
+  data::MissingValues missing = data::MissingValues::Refuse;
+  bool tune = false;
+  std::int64_t threads = 0;
+};
+void describe(SettingsVisitor& visit, FitSettings& settings);
+
+/// What radir_model_prune is asked for.
+struct PruneSettings {
+  workflows::PruneOptions options;
+};
+void describe(SettingsVisitor& visit, PruneSettings& settings);
+
+/// Names and values of a JSON object, or of lines "name=value"; none of a null
+/// pointer. Throws ArgumentError for anything else.
+std::map<std::string, std::string> parse_settings(const char* text);
+
+/// The settings of such a text. Throws ArgumentError for one that there is not
+/// or that has an impossible value.
+template <typename Settings>
+Settings settings_of(const char* text) {
+  Settings settings;
+  SettingsAssignment assignment("settings", parse_settings(text));
+  describe(assignment, settings);
+  assignment.finish();
+  check_settings("settings", settings);
+  return settings;
+}
+
+/// Every setting of a fit, see radir_fit_settings.
+std::string fit_settings_json();
+
+}  // namespace radir::c_api

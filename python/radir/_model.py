@@ -1,0 +1,326 @@
+"""Tables and models: what the C interface has, as Python objects."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import html
+import json
+import os
+import threading
+from typing import Any, Callable, Mapping, Optional, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ._library import (
+    PredictOptions,
+    Prediction,
+    ProgressCallback,
+    lib,
+    number_type,
+    read_json,
+    text_array,
+)
+
+Array = npt.NDArray[Any]
+
+
+def fit_settings() -> list[dict[str, Any]]:
+    """Every setting of a fit: name, help, type, default, choices or range."""
+    return list(read_json(lib.fit_settings))
+
+
+def _usable(values: Any, dimensions: int) -> Array:
+    """Numbers the library can look at where they are; a copy where not."""
+    array = np.asarray(values)
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    if array.ndim != dimensions:
+        raise ValueError(f"expected {dimensions} dimensions, but got {array.ndim}")
+    fits = array.flags.aligned and all(s % array.itemsize == 0 for s in array.strides)
+    return array if fits else np.ascontiguousarray(array)
+
+
+class Table:
+    """Columns of equal length. Numbers are not copied, but kept alive."""
+
+    def __init__(self, name: str = "table") -> None:
+        self._handle = ctypes.c_void_p()
+        self._kept: list[Array] = []
+        lib.table_create(name.encode(), ctypes.byref(self._handle))
+
+    @classmethod
+    def read(cls, source: str | os.PathLike[str]) -> Table:
+        """A file of text or another source that ``radir train`` takes."""
+        table = cls.__new__(cls)
+        table._handle = ctypes.c_void_p()
+        table._kept = []
+        lib.table_read(os.fspath(source).encode(), ctypes.byref(table._handle))
+        return table
+
+    def __del__(self) -> None:
+        handle = getattr(self, "_handle", None)
+        if handle is not None and lib is not None:
+            lib.table_free(handle)
+
+    def add_numbers(self, name: str, values: Any) -> Table:
+        """A column of numbers, NaN where one is missing."""
+        array = _usable(values, 1)
+        self._kept.append(array)
+        stride = array.strides[0] // array.itemsize
+        lib.table_add_numbers(
+            *[self._handle, name.encode(), number_type(array), array.ctypes.data],
+            *[len(array), stride],
+        )
+        return self
+
+    def add_matrix(self, values: Any, names: Optional[Sequence[str]] = None) -> Table:
+        """A column of numbers for each column of a matrix."""
+        array = _usable(values, 2)
+        self._kept.append(array)
+        rows, columns = array.shape
+        if names is not None and len(names) != columns:
+            raise ValueError(f"{columns} columns, but {len(names)} names")
+        strides = [stride // array.itemsize for stride in array.strides]
+        lib.table_add_matrix(
+            *[self._handle, number_type(array), array.ctypes.data, rows, columns],
+            *[*strides, None if names is None else text_array(list(names))],
+        )
+        return self
+
+    def add_categories(self, name: str, categories: Sequence[str], codes: Any) -> Table:
+        """A column of categories by their number, -1 where one is missing."""
+        numbers = np.ascontiguousarray(codes, dtype=np.int32)
+        lib.table_add_categories(
+            *[self._handle, name.encode(), text_array(list(categories))],
+            *[len(categories), numbers.ctypes.data, len(numbers)],
+        )
+        return self
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """How far a fit is."""
+
+    tuning: bool  #: while candidates are compared
+    done: int  #: candidates, or epochs of all networks
+    total: int  #: of these
+    network: int  #: from 1
+    epoch: int  #: of this network
+    nll: float  #: its loss, nats per row
+    kl: float
+
+
+#: Is told the progress; returning True stops the fit.
+Callback = Callable[[Progress], Optional[bool]]
+
+
+class _Fit:
+    """One call of radir_model_fit, which Ctrl-C and exceptions can stop."""
+
+    def __init__(self, callback: Optional[Callback]) -> None:
+        self._callback = callback
+        self._stop = False
+        self._done = threading.Event()
+        self._error: Optional[BaseException] = None
+
+    def _tell(self, progress: Any, _user: Any) -> int:
+        if self._callback is not None and not self._stop:
+            values = progress.contents
+            fields = {f.name: getattr(values, f.name) for f in dataclasses.fields(Progress)}
+            fields["tuning"] = bool(fields["tuning"])
+            try:
+                self._stop = bool(self._callback(Progress(**fields)))
+            except BaseException as error:  # must not cross C: raised again below
+                self._error = error
+                self._stop = True
+        return int(self._stop)
+
+    def _call(self, *arguments: Any) -> None:
+        tell = ProgressCallback(self._tell)
+        lib.model_fit(*arguments[:3], tell, None, arguments[3])
+
+    def _call_and_keep_error(self, *arguments: Any) -> None:
+        try:
+            self._call(*arguments)
+        except BaseException as error:
+            self._error = self._error or error
+        finally:
+            self._done.set()
+
+    def run(self, *arguments: Any) -> None:
+        if threading.current_thread() is threading.main_thread():
+            # Python sees Ctrl-C in the main thread alone, and there only between
+            # two of its own instructions: the library runs in another one.
+            # (Not by join(): Ctrl-C there marks the thread as ended, 3.11.)
+            worker = threading.Thread(target=self._call_and_keep_error, args=arguments)
+            worker.start()
+            try:
+                while not self._done.wait(0.1):
+                    pass
+            except BaseException:
+                self._stop = True
+                self._done.wait()
+                raise
+            finally:
+                worker.join()
+        else:
+            self._call_and_keep_error(*arguments)
+        if self._error is not None:
+            raise self._error
+
+
+class Model:
+    """A network, or several, fitted to a table."""
+
+    def __init__(self, handle: ctypes.c_void_p) -> None:
+        self._handle = handle
+        self._described: Optional[dict[str, Any]] = None
+
+    @classmethod
+    def fit(
+        cls,
+        table: Table,
+        target: str,
+        settings: Optional[Mapping[str, Any]] = None,
+        callback: Optional[Callback] = None,
+    ) -> Model:
+        """Fits to all rows. ``fit_settings()`` lists the settings."""
+        handle = ctypes.c_void_p()
+        text = json.dumps(dict(settings or {})).encode()
+        _Fit(callback).run(table._handle, target.encode(), text, ctypes.byref(handle))
+        return cls(handle)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Model:
+        """From a model file or a run's folder."""
+        handle = ctypes.c_void_p()
+        lib.model_load(os.fspath(path).encode(), ctypes.byref(handle))
+        return cls(handle)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Model:
+        """From what ``to_bytes`` gave."""
+        handle = ctypes.c_void_p()
+        lib.model_from_bytes(data, len(data), ctypes.byref(handle))
+        return cls(handle)
+
+    def __del__(self) -> None:
+        handle = getattr(self, "_handle", None)
+        if handle is not None and lib is not None:
+            lib.model_free(handle)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Model.from_bytes, (self.to_bytes(),)
+
+    def to_bytes(self) -> bytes:
+        """The model file in memory."""
+        length = ctypes.c_int64()
+        lib.model_to_bytes(self._handle, None, 0, ctypes.byref(length))
+        buffer = ctypes.create_string_buffer(length.value)
+        lib.model_to_bytes(self._handle, buffer, length.value, ctypes.byref(length))
+        return buffer.raw
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a model file, which the program reads too."""
+        lib.model_save(self._handle, os.fspath(path).encode())
+
+    def export_onnx(self, path: str | os.PathLike[str], network: int = 1) -> None:
+        """Writes one network, counted from 1, with its mean weights."""
+        lib.model_export_onnx(self._handle, os.fspath(path).encode(), network)
+
+    def prune(self, **options: Any) -> Model:
+        """The model without the units it does not need: ``threshold``,
+        ``max_flops``, ``max_parameters``."""
+        handle = ctypes.c_void_p()
+        text = json.dumps({key: value for key, value in options.items() if value is not None})
+        lib.model_prune(self._handle, text.encode(), ctypes.byref(handle))
+        return Model(handle)
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Columns, classes, settings, layers and more."""
+        if self._described is None:
+            self._described = read_json(lib.model_describe, self._handle)
+        return self._described
+
+    @property
+    def columns(self) -> list[str]:
+        """The input columns that it uses."""
+        return [column["name"] for column in self.description["preprocessing"]["inputs"]]
+
+    @property
+    def classes(self) -> list[str]:
+        """The classes, in the order of their probabilities; none of a number."""
+        return list(self.description["preprocessing"]["target"].get("categories", []))
+
+    def importance(self) -> dict[str, float]:
+        """How strongly each input column enters the network."""
+        columns = self.columns
+        values = np.empty(len(columns))
+        lib.model_importance(self._handle, values.ctypes.data, len(columns))
+        return dict(zip(columns, values.tolist()))
+
+    def evaluate(
+        self, table: Table, *, samples: int = 200, seed: int = 0, threads: int = 0
+    ) -> dict[str, float]:
+        """Scores of the predictions of a table that has the target."""
+        options = PredictOptions(samples, seed, threads)
+        return dict(
+            read_json(lib.model_evaluate, self._handle, table._handle, ctypes.byref(options))
+        )
+
+    def predict(
+        self,
+        table: Table,
+        rows: int,
+        wanted: Sequence[str],
+        *,
+        probabilities: Sequence[float] = (),
+        values: Optional[Array] = None,
+        samples: int = 200,
+        seed: int = 0,
+        threads: int = 0,
+    ) -> dict[str, Array]:
+        """The wanted numbers of ``rows`` rows by their names in radir/c_api.h:
+        mean, sd, epistemic_sd, aleatoric_sd; quantiles, of ``probabilities``;
+        log_density, cdf, crps, of ``values``; or class_probabilities, entropy,
+        mutual_information."""
+        request = Prediction()
+        levels = np.ascontiguousarray(probabilities, dtype=np.float64)
+        if len(levels) > 0:
+            request.probabilities = levels.ctypes.data
+            request.probability_count = len(levels)
+        if values is not None:
+            values = np.ascontiguousarray(values, dtype=np.float64)
+            if values.shape != (rows,):
+                raise ValueError(f"{rows} rows, but values of the shape {values.shape}")
+            request.values = values.ctypes.data
+        widths = {"quantiles": len(levels)}
+        if "class_probabilities" in wanted:
+            widths["class_probabilities"] = len(self.classes)
+        result: dict[str, Array] = {}
+        for name in wanted:
+            shape = (rows, widths[name]) if name in widths else (rows,)
+            result[name] = np.empty(shape)
+            setattr(request, name, result[name].ctypes.data)
+        options = PredictOptions(samples, seed, threads)
+        lib.model_predict(
+            *[self._handle, table._handle, ctypes.byref(options), ctypes.byref(request)]
+        )
+        return result
+
+    def __repr__(self) -> str:
+        about = self.description
+        target = about["preprocessing"]["target"]["name"]
+        return f"Model({target!r}, {about['architecture']}, {about['networks']} networks)"
+
+    def _repr_html_(self) -> str:
+        titles = ["name", "layer", "inputs", "outputs", "parameters", "posterior"]
+        head = "".join(f"<th>{title}</th>" for title in titles)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(str(layer[t]))}</td>" for t in titles) + "</tr>"
+            for layer in self.description["layers"]
+        )
+        return f"<p>{html.escape(repr(self))}</p><table><tr>{head}</tr>{rows}</table>"

@@ -1,0 +1,522 @@
+"""Bayesian layers for PyTorch networks, on the CPU.
+
+    >>> net = nn.Sequential(BayesLinear(13, 50), nn.ReLU(), BayesLinear(50, 1))
+    >>> loss = elbo(mse(net(x), y), net, data_count=len(train))
+    >>> loss.backward()
+
+A layer draws its weights while it trains and uses their mean after ``eval()``.
+Its parameters are those of the posterior; any optimiser and ``state_dict`` work.
+Draws depend on the layer's ``seed``, the number of its draws so far and the
+parameters alone, and are those of the C++ layers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Iterator, Optional, Sequence, Union
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+from ._library import (
+    FLOAT32,
+    FLOAT64,
+    RandomStream,
+    UnsupportedError,
+    WeightShape,
+    lib,
+    read_json,
+    stream,
+)
+
+__all__ = ["BayesConv2d", "BayesLinear", "bayes_layers", "convert", "elbo", "kl", "sample"]
+
+_TYPES = {torch.float32: FLOAT32, torch.float64: FLOAT64}
+_POINTS = {"mean": 0, "median": 1, "mode": 2}
+_MODES = ("auto", "sample", "frozen", *_POINTS)
+# The stream of starting values, far from those of draws.
+_INITIAL_STREAM = 1 << 31
+
+
+class _Weight:
+    """A radir_weight of one type of numbers, on one array of all its trainable
+    parameters and the tensors of its fixed ones."""
+
+    def __init__(self, handle: ctypes.c_void_p, dtype: torch.dtype) -> None:
+        self.handle = handle
+        description = read_json(lib.weight_describe, handle)
+        self.blocks: list[dict[str, Any]] = description["blocks"]
+        self.description: str = description["description"]
+        self.streams: int = description["streams"]
+        self.size = 0
+        self.offsets: list[Optional[int]] = []  # in bytes; None: fixed
+        itemsize = torch.empty((), dtype=dtype).element_size()
+        for block in self.blocks:
+            self.offsets.append(self.size * itemsize if block["trainable"] else None)
+            self.size += block["size"] if block["trainable"] else 0
+        self._array = ctypes.c_void_p * len(self.blocks)
+        self._last: dict[tuple[int, ...], Any] = {}
+
+    def __del__(self) -> None:
+        if lib is not None:
+            lib.weight_free(self.handle)
+
+    def pointers(self, flat: Tensor, fixed: Sequence[Tensor] = ()) -> Any:
+        """A pointer per block; of fixed blocks null where none are given."""
+        key = (flat.data_ptr(), *(tensor.data_ptr() for tensor in fixed))
+        found = self._last.get(key)
+        if found is None:
+            others = iter(key[1:])
+            found = self._array(
+                *(key[0] + o if o is not None else next(others, None) for o in self.offsets)
+            )
+            if len(self._last) > 8:  # the arrays of gradients change their place
+                self._last.clear()
+            self._last[key] = found
+        return found
+
+
+class _Posterior:
+    """The posterior of a weight, or of the bias that goes with it, in any type
+    of numbers; can be copied and pickled."""
+
+    def __init__(
+        self,
+        family: str,
+        options: str,
+        shape: tuple[int, int, int, int],
+        sizes: tuple[int, ...],
+        bias_prior_scale: Optional[float] = None,
+    ) -> None:
+        self._arguments = (family, options, shape, sizes, bias_prior_scale)
+        self.sizes = sizes
+        self.fixed: list[Tensor] = []  # set by the layer
+        self._weights: dict[torch.dtype, _Weight] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Posterior, self._arguments
+
+    def weight(self, dtype: torch.dtype) -> _Weight:
+        if dtype not in self._weights:
+            self._weights[dtype] = self._make(dtype)
+        return self._weights[dtype]
+
+    def _make(self, dtype: torch.dtype) -> _Weight:
+        if dtype not in _TYPES:
+            raise UnsupportedError(f"weights must be float32 or float64, not {dtype}")
+        family, options, shape, _, bias_prior_scale = self._arguments
+        handle = ctypes.c_void_p()
+        lib.weight_create(
+            *[family.encode(), options.encode(), _TYPES[dtype]],
+            *[ctypes.byref(WeightShape(*shape)), ctypes.byref(handle)],
+        )
+        if bias_prior_scale is None:
+            return _Weight(handle, dtype)
+        bias = ctypes.c_void_p()
+        try:
+            lib.weight_create_bias(handle, bias_prior_scale, ctypes.byref(bias))
+        finally:
+            lib.weight_free(handle)
+        return _Weight(bias, dtype)
+
+
+class _Draw(torch.autograd.Function):
+    """The values of a draw of each posterior, as a function of their
+    parameters: weight and bias of a layer."""
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        ctx: Any, posteriors: Sequence[_Posterior], random: Sequence[RandomStream], *flats: Tensor
+    ) -> tuple[Tensor, ...]:
+        results, draws = [], []
+        for posterior, place, flat in zip(posteriors, random, flats):
+            weight = posterior.weight(flat.dtype)
+            values = torch.empty(posterior.sizes, dtype=flat.dtype)
+            draw = ctypes.c_int64()
+            lib.weight_draw(
+                *[weight.handle, weight.pointers(flat, posterior.fixed), place],
+                *[values.data_ptr(), draw],
+            )
+            results.append(values)
+            draws.append(draw.value)
+        ctx.posteriors, ctx.random, ctx.draws = posteriors, random, draws
+        ctx.save_for_backward(*results, *flats)
+        return tuple(results)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> Any:  # type: ignore[override]
+        count = len(ctx.posteriors)
+        values, flats = ctx.saved_tensors[:count], ctx.saved_tensors[count:]
+        results: list[Optional[Tensor]] = []
+        for i, posterior in enumerate(ctx.posteriors):
+            if not ctx.needs_input_grad[2 + i]:
+                results.append(None)
+                continue
+            weight = posterior.weight(flats[i].dtype)
+            gradient = gradients[i].contiguous()
+            result = torch.zeros_like(flats[i])
+            lib.weight_backward(
+                *[weight.handle, weight.pointers(flats[i], posterior.fixed), ctx.random[i]],
+                *[ctx.draws[i], values[i].data_ptr(), gradient.data_ptr()],
+                weight.pointers(result),
+            )
+            results.append(result)
+        return (None, None, *results)
+
+
+class _Kl(torch.autograd.Function):
+    """The sum of KL(posterior || prior), as a function of the parameters."""
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        ctx: Any, posteriors: Sequence[_Posterior], *flats: Tensor
+    ) -> Tensor:
+        total, value = 0.0, ctypes.c_double()
+        for posterior, flat in zip(posteriors, flats):
+            weight = posterior.weight(flat.dtype)
+            lib.weight_kl(weight.handle, weight.pointers(flat, posterior.fixed), value)
+            total += value.value
+        ctx.posteriors = posteriors
+        ctx.save_for_backward(*flats)
+        return torch.tensor(total, dtype=flats[0].dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> Any:  # type: ignore[override]
+        scale = gradient.item()
+        results: list[Optional[Tensor]] = []
+        for i, (posterior, flat) in enumerate(zip(ctx.posteriors, ctx.saved_tensors)):
+            if not ctx.needs_input_grad[1 + i]:
+                results.append(None)
+                continue
+            weight = posterior.weight(flat.dtype)
+            result = torch.zeros_like(flat)
+            lib.weight_kl_backward(
+                *[weight.handle, weight.pointers(flat, posterior.fixed), scale],
+                weight.pointers(result),
+            )
+            results.append(result)
+        return (None, *results)
+
+
+class _BayesLayer(nn.Module):
+    """What the layers share.
+
+    family, options  : the posterior of the weights, such as "gaussian" and
+                       "prior_scale=0.5"
+    bias_prior_scale : prior standard deviation of the bias
+    seed             : of all random numbers of the layer; None takes one from
+                       PyTorch's generator, so that torch.manual_seed repeats runs
+
+    The trainable parameters of the weight's posterior are one vector,
+    ``weight_posterior``, those of the bias's ``bias_posterior``: one tensor
+    costs an optimiser much less than twenty. ``blocks()`` shows their parts.
+    """
+
+    seed: Tensor
+    draws: Tensor
+
+    def __init__(
+        self,
+        shape: tuple[int, int, int, int],
+        sizes: tuple[int, ...],
+        bias: bool,
+        family: str,
+        options: str,
+        bias_prior_scale: float,
+        seed: Optional[int],
+        dtype: Optional[torch.dtype],
+    ) -> None:
+        super().__init__()
+        self._posteriors = {"weight": _Posterior(family, options, shape, sizes)}
+        if bias:
+            rows = shape[0] * shape[1]
+            self._posteriors["bias"] = _Posterior(
+                family, options, shape, (rows,), bias_prior_scale
+            )
+        self._mode = "auto"
+        self._frozen_step = 0
+        if seed is None:
+            seed = int(torch.randint(2**62, (1,)).item())
+        self.register_buffer("seed", torch.tensor(seed))
+        self.register_buffer("draws", torch.tensor(0))
+        self._initialize(dtype or torch.get_default_dtype())
+
+    def _initialize(self, dtype: torch.dtype) -> None:
+        """Registers the parameters, with starting values."""
+        seed, first_stream = int(self.seed), _INITIAL_STREAM
+        for name, posterior in self._posteriors.items():
+            weight = posterior.weight(dtype)
+            flat = torch.empty(weight.size, dtype=dtype)
+            fixed = []
+            for block in weight.blocks:
+                if not block["trainable"]:
+                    fixed.append(torch.empty(block["size"], dtype=dtype))
+                    self.register_buffer(f"{name}_{block['name']}", fixed[-1])
+            random = stream(seed, 0, first_stream)
+            lib.weight_initialize(weight.handle, random, weight.pointers(flat, fixed))
+            self.register_parameter(f"{name}_posterior", nn.Parameter(flat))
+            first_stream += weight.streams
+
+    def _flats(self) -> list[Tensor]:
+        """The parameters of weight and bias, with their fixed ones in place."""
+        flats = []
+        for name, posterior in self._posteriors.items():
+            flat = getattr(self, f"{name}_posterior")
+            if flat.device.type != "cpu":
+                raise UnsupportedError(
+                    f"{type(self).__name__} works on the CPU, not on {flat.device}"
+                )
+            flats.append(flat if flat.is_contiguous() else flat.contiguous())
+            weight = posterior.weight(flat.dtype)
+            if None in weight.offsets:
+                posterior.fixed = [
+                    getattr(self, f"{name}_{block['name']}")
+                    for block in weight.blocks
+                    if not block["trainable"]
+                ]
+        return flats
+
+    def blocks(self) -> dict[str, Tensor]:
+        """The parts of the parameters by their names, such as
+        ``weight_row_direction``: views, without gradients."""
+        result = {}
+        for (name, posterior), flat in zip(self._posteriors.items(), self._flats()):
+            flat, at = flat.detach(), 0
+            for block in posterior.weight(flat.dtype).blocks:
+                key = f"{name}_{block['name']}"
+                if not block["trainable"]:
+                    result[key] = getattr(self, key)
+                    continue
+                part = flat[at : at + block["size"]]
+                result[key] = part.view(posterior.sizes) if block["weight_shaped"] else part
+                at += block["size"]
+        return result
+
+    def extra_repr(self) -> str:
+        dtype = next(self.parameters()).dtype
+        return f"mode={self._mode}, {self._posteriors['weight'].weight(dtype).description}"
+
+    @property
+    def mode(self) -> str:
+        """Which weights forward() uses: "auto" (a fresh draw while training, the
+        mean after eval()), "sample", "frozen" (one draw until it is set again),
+        "mean", "median" or "mode"."""
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: str) -> None:
+        if mode not in _MODES:
+            raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
+        self._mode = mode
+        if mode == "frozen":
+            self._frozen_step = self._next_step()
+
+    def _next_step(self) -> int:
+        step = int(self.draws)
+        self.draws += 1
+        return step
+
+    def kl(self) -> Tensor:
+        """KL(posterior || prior) of weight and bias in nats."""
+        result: Tensor = _Kl.apply(list(self._posteriors.values()), *self._flats())
+        return result
+
+    def draw(self, step: int) -> tuple[Tensor, Optional[Tensor]]:
+        """Weight and bias of a step of the random sequence."""
+        flats, seed, random, number = self._flats(), int(self.seed), [], 0
+        posteriors = list(self._posteriors.values())
+        for posterior, flat in zip(posteriors, flats):
+            random.append(stream(seed, step, number))
+            number += posterior.weight(flat.dtype).streams
+        weight, *bias = _Draw.apply(posteriors, random, *flats)
+        return weight, bias[0] if bias else None
+
+    def point(self, kind: str = "mean") -> tuple[Tensor, Optional[Tensor]]:
+        """Weight and bias that stand for their distribution: its mean, or the
+        median or mode of the radii. Without gradients."""
+        results = []
+        for posterior, flat in zip(self._posteriors.values(), self._flats()):
+            weight = posterior.weight(flat.dtype)
+            result = torch.empty(posterior.sizes, dtype=flat.dtype)
+            pointers = weight.pointers(flat, posterior.fixed)
+            lib.weight_point(weight.handle, pointers, _POINTS[kind], result.data_ptr())
+            results.append(result)
+        return results[0], results[1] if len(results) > 1 else None
+
+    def weights(self) -> tuple[Tensor, Optional[Tensor]]:
+        """Weight and bias that the mode says."""
+        mode = self._mode
+        if mode == "auto":
+            mode = "sample" if self.training else "mean"
+        if mode == "sample":
+            return self.draw(self._next_step())
+        if mode == "frozen":
+            return self.draw(self._frozen_step)
+        return self.point(mode)
+
+    def moments(self) -> tuple[Tensor, Tensor]:
+        """E[W] and Var[W] of each weight, without gradients."""
+        posterior, flat = self._posteriors["weight"], self._flats()[0]
+        weight = posterior.weight(flat.dtype)
+        mean = torch.empty(posterior.sizes, dtype=flat.dtype)
+        variance = torch.empty_like(mean)
+        pointers = weight.pointers(flat, posterior.fixed)
+        lib.weight_moments(weight.handle, pointers, mean.data_ptr(), variance.data_ptr())
+        return mean, variance
+
+
+class BayesLinear(_BayesLayer):
+    """y = x W^T + b with W and b random, in the place of ``nn.Linear``."""
+
+    __doc__ += "\n\n" + (_BayesLayer.__doc__ or "")
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        *,
+        family: str = "radial-directional",
+        options: str = "",
+        bias_prior_scale: float = 1.0,
+        seed: Optional[int] = None,
+        dtype: Optional[torch.dtype] = None,
+    ) -> None:
+        shape = (1, out_features, in_features, 1)
+        super().__init__(
+            *[shape, (out_features, in_features), bias, family, options],
+            *[bias_prior_scale, seed, dtype],
+        )
+        self.in_features = in_features
+        self.out_features = out_features
+
+    def forward(self, input: Tensor) -> Tensor:
+        weight, bias = self.weights()
+        return functional.linear(input, weight, bias)
+
+
+class BayesConv2d(_BayesLayer):
+    """A convolution with random filters, in the place of ``nn.Conv2d``."""
+
+    __doc__ += "\n\n" + (_BayesLayer.__doc__ or "")
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Union[int, tuple[int, int]],
+        stride: Union[int, tuple[int, int]] = 1,
+        padding: Union[int, tuple[int, int], str] = 0,
+        dilation: Union[int, tuple[int, int]] = 1,
+        groups: int = 1,
+        bias: bool = True,
+        *,
+        family: str = "radial-directional",
+        options: str = "",
+        bias_prior_scale: float = 1.0,
+        seed: Optional[int] = None,
+        dtype: Optional[torch.dtype] = None,
+    ) -> None:
+        if in_channels % groups or out_channels % groups:
+            raise ValueError(f"{groups} groups do not divide the channels")
+        height, width = (
+            (kernel_size, kernel_size) if isinstance(kernel_size, int) else kernel_size
+        )
+        inputs, outputs = in_channels // groups, out_channels // groups
+        super().__init__(
+            *[(groups, outputs, inputs, height * width)],
+            *[(out_channels, inputs, height, width), bias, family, options],
+            *[bias_prior_scale, seed, dtype],
+        )
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = (height, width)
+        self.stride = stride
+        self.padding = padding
+        self.dilation = dilation
+        self.groups = groups
+
+    def forward(self, input: Tensor) -> Tensor:
+        weight, bias = self.weights()
+        return functional.conv2d(
+            *[input, weight, bias, self.stride, self.padding, self.dilation, self.groups]
+        )
+
+
+def bayes_layers(module: nn.Module) -> Iterator[_BayesLayer]:
+    """The Bayesian layers in a module."""
+    return (part for part in module.modules() if isinstance(part, _BayesLayer))
+
+
+def kl(module: nn.Module) -> Tensor:
+    """The sum of the KL divergences of all Bayesian layers, in nats."""
+    posteriors: list[_Posterior] = []
+    flats: list[Tensor] = []
+    for layer in bayes_layers(module):
+        posteriors += layer._posteriors.values()
+        flats += layer._flats()
+    if not posteriors:
+        raise ValueError("the module has no Bayesian layer; see convert()")
+    result: Tensor = _Kl.apply(posteriors, *flats)
+    return result
+
+
+def elbo(
+    nll: Tensor, module: nn.Module, data_count: int, kl_weight: float = 1.0
+) -> Tensor:
+    """The negative evidence lower bound per example: ``nll``, the mean negative
+    log-likelihood of a batch, plus the KL divergence spread over the
+    ``data_count`` examples of the training set."""
+    if data_count <= 0:
+        raise ValueError(f"data_count must be positive, but is {data_count}")
+    return nll + (kl_weight / data_count) * kl(module)
+
+
+def sample(module: nn.Module, input: Tensor, count: int) -> Tensor:
+    """Outputs under ``count`` draws of the weights, [count, ...], whether the
+    module trains or not; other layers behave as they do."""
+    layers = list(bayes_layers(module))
+    modes = [layer.mode for layer in layers]
+    try:
+        for layer in layers:
+            layer._mode = "sample"
+        return torch.stack([module(input) for _ in range(count)])
+    finally:
+        for layer, mode in zip(layers, modes):
+            layer._mode = mode
+
+
+def _converted(layer: nn.Module, options: dict[str, Any]) -> Optional[_BayesLayer]:
+    if type(layer) is nn.Linear:
+        has_bias = layer.bias is not None
+        return BayesLinear(layer.in_features, layer.out_features, has_bias, **options)
+    if type(layer) is nn.Conv2d:
+        if layer.padding_mode != "zeros":
+            raise UnsupportedError(f"convert: padding_mode {layer.padding_mode!r}")
+        return BayesConv2d(
+            *[layer.in_channels, layer.out_channels, layer.kernel_size, layer.stride],
+            *[layer.padding, layer.dilation, layer.groups, layer.bias is not None],
+            **options,
+        )
+    return None
+
+
+def convert(module: nn.Module, **options: Any) -> nn.Module:
+    """Replaces every ``nn.Linear`` and ``nn.Conv2d`` in a module, in place, by
+    its Bayesian form with starting values of its own; ``options`` as of
+    ``BayesLinear``. Returns the module, or what replaces it. A Gaussian family
+    starts from the weights that are there."""
+    replaced = _converted(module, options)
+    if replaced is not None:
+        if options.get("family") == "gaussian":
+            blocks = replaced.blocks()
+            for name in replaced._posteriors:
+                blocks[f"{name}_loc"].copy_(getattr(module, name).detach())
+        return replaced
+    for name, child in module.named_children():
+        setattr(module, name, convert(child, **options))
+    return module

@@ -1,0 +1,165 @@
+"""radir.torch."""
+
+import copy
+import io
+import pickle
+import subprocess
+import sys
+import unittest
+
+try:
+    import torch
+    from torch import nn
+except ImportError:
+    print("skipped: PyTorch is not installed")
+    sys.exit(0)
+
+import radir
+import radir.torch as rt
+
+torch.set_num_threads(1)
+
+
+def copies(layer):
+    return [flat.detach().clone().requires_grad_() for flat in layer._flats()]
+
+
+class LayerTest(unittest.TestCase):
+    def test_gradients_are_those_of_differences(self):
+        for family in ("gaussian", "radial-directional"):
+            layer = rt.BayesLinear(4, 3, family=family, dtype=torch.float64, seed=1)
+            posteriors = list(layer._posteriors.values())
+            kl = lambda *flats: rt._Kl.apply(posteriors, *flats)
+            self.assertTrue(torch.autograd.gradcheck(kl, copies(layer)))
+        layer = rt.BayesLinear(4, 3, family="gaussian", dtype=torch.float64, seed=1)
+        posteriors = list(layer._posteriors.values())
+        places = [rt.stream(1), rt.stream(1, 0, 4)]
+        draw = lambda *flats: rt._Draw.apply(posteriors, places, *flats)
+        self.assertTrue(torch.autograd.gradcheck(draw, copies(layer)))
+
+    def test_radii_have_gradients_of_differences(self):
+        layer = rt.BayesLinear(4, 3, bias=False, dtype=torch.float64, seed=1)
+        loss = lambda: layer.draw(5)[0].pow(2).sum()
+        loss().backward()
+        gradient, at = layer.weight_posterior.grad, 0
+        for block in layer._posteriors["weight"].weight(torch.float64).blocks:
+            if "local" in block["name"] or "global" in block["name"]:
+                with torch.no_grad():
+                    flat = layer.weight_posterior
+                    flat[at] += 1e-6
+                    above = loss().item()
+                    flat[at] -= 2e-6
+                    below = loss().item()
+                    flat[at] += 1e-6
+                expected = (above - below) / 2e-6
+                self.assertAlmostEqual(gradient[at].item(), expected, delta=1e-5)
+            at += block["size"]
+
+    def test_draws_depend_on_seed_and_number(self):
+        a, b = rt.BayesLinear(5, 4, seed=2), rt.BayesLinear(5, 4, seed=2)
+        x = torch.randn(3, 5)
+        self.assertTrue(torch.equal(a(x), b(x)))
+        self.assertFalse(torch.equal(a(x), a(x)))
+        self.assertEqual(int(a.draws), 3)
+        a.mode = "frozen"
+        self.assertTrue(torch.equal(a(x), a(x)))
+        a.mode = "mean"
+        self.assertTrue(torch.equal(a(x), nn.functional.linear(x, *a.point())))
+        mean, variance = a.moments()
+        draws = torch.stack([a.draw(i)[0] for i in range(2000)])
+        self.assertTrue(torch.allclose(draws.mean(0), mean, atol=0.1))
+        self.assertTrue(torch.allclose(draws.var(0), variance, rtol=0.5, atol=0.01))
+        with self.assertRaises(ValueError):
+            a.mode = "magic"
+
+    def test_backward_after_other_draws(self):
+        layer = rt.BayesLinear(5, 4, seed=2)
+        alone = rt.BayesLinear(5, 4, seed=2)
+        x = torch.randn(3, 5)
+        first, second = layer(x), layer(x)
+        first.pow(2).sum().backward()
+        alone(x).pow(2).sum().backward()
+        for a, b in zip(layer.parameters(), alone.parameters()):
+            self.assertTrue(torch.equal(a.grad, b.grad))
+
+    def test_convolution(self):
+        layer = rt.BayesConv2d(4, 6, (3, 2), stride=2, padding=1, groups=2, seed=1)
+        x = torch.randn(2, 4, 8, 8)
+        weight, bias = layer.draw(0)
+        expected = nn.functional.conv2d(x, weight, bias, 2, 1, 1, 2)
+        self.assertTrue(torch.equal(layer(x), expected))
+        with self.assertRaises(ValueError):
+            rt.BayesConv2d(3, 6, 3, groups=2)
+
+    def test_copies_and_files_go_on_as_the_original(self):
+        net = nn.Sequential(rt.BayesLinear(5, 4, seed=2), rt.BayesLinear(4, 1, seed=3))
+        x = torch.randn(3, 5)
+        net(x)
+        other = nn.Sequential(rt.BayesLinear(5, 4), rt.BayesLinear(4, 1))
+        file = io.BytesIO()
+        torch.save(net.state_dict(), file)
+        file.seek(0)
+        other.load_state_dict(torch.load(file))
+        same = [copy.deepcopy(net), pickle.loads(pickle.dumps(net)), other]
+        expected = net(x)
+        for one in same:
+            self.assertTrue(torch.equal(one(x), expected))
+        self.assertEqual(net.double()(x.double()).dtype, torch.float64)
+
+    def test_prior_with_a_direction_of_its_own(self):
+        layer = rt.BayesLinear(5, 4, options="direction_prior=mean-direction", seed=1)
+        buffers = [name for name, _ in layer.named_buffers()]
+        self.assertTrue(any("direction" in name for name in buffers), buffers)
+        layer(torch.randn(2, 5)).sum().backward()
+        self.assertTrue(torch.isfinite(layer.kl()))
+        blocks = layer.blocks()
+        self.assertEqual(blocks["weight_row_direction"].shape, (4, 5))
+
+    def test_errors(self):
+        with self.assertRaises(radir.UnsupportedError):
+            rt.BayesLinear(3, 2, family="magic")
+        with self.assertRaises(radir.ArgumentError):
+            rt.BayesLinear(3, 2, options="magic=1")
+        with self.assertRaises(radir.UnsupportedError):
+            rt.BayesLinear(3, 2, dtype=torch.float16)
+        with self.assertRaises(ValueError):
+            rt.kl(nn.Linear(2, 2))
+
+
+class NetworkTest(unittest.TestCase):
+    def test_trains_a_converted_network(self):
+        torch.manual_seed(1)
+        x = torch.rand(200, 2) * 2 - 1
+        y = x[:, :1] - 2 * x[:, 1:]
+        net = rt.convert(nn.Sequential(nn.Linear(2, 20), nn.ReLU(), nn.Linear(20, 1)))
+        optimizer = torch.optim.Adam(net.parameters(), 1e-2)
+        for _ in range(600):
+            optimizer.zero_grad()
+            nll = 50 * nn.functional.mse_loss(net(x), y)
+            rt.elbo(nll, net, len(x)).backward()
+            optimizer.step()
+        net.eval()
+        self.assertLess((net(x) - y).pow(2).mean().item(), 0.05)
+        draws = rt.sample(net, x, 50)
+        self.assertEqual(draws.shape, (50, 200, 1))
+        self.assertGreater(draws.std(0).mean().item(), 0)
+        self.assertEqual([layer.mode for layer in rt.bayes_layers(net)], ["auto", "auto"])
+
+    def test_a_gaussian_network_starts_from_the_weights(self):
+        net = nn.Sequential(nn.Conv2d(1, 3, 3), nn.Flatten(), nn.Linear(12, 2))
+        x = torch.randn(2, 1, 4, 4)
+        expected = net(x)
+        converted = rt.convert(copy.deepcopy(net), family="gaussian").eval()
+        self.assertTrue(torch.allclose(converted(x), expected, atol=1e-6))
+
+    def test_imports_in_either_order(self):
+        use = "; radir.vmf.entropy(3, 1.0); torch.ones(2) + 1"
+        for order in ("import torch, radir.vmf", "import radir.vmf, torch"):
+            done = subprocess.run(
+                [sys.executable, "-c", order + use], capture_output=True, text=True
+            )
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

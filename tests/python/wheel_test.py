@@ -1,0 +1,73 @@
+"""Builds the wheel around the library of this build, installs it into a new
+virtual environment and fits a table there."""
+
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NEEDED = ("pip", "setuptools", "venv", "wheel")
+FIT = """
+import numpy as np, pathlib, sys, radir
+home = pathlib.Path(radir.__file__)
+assert home.is_relative_to(sys.prefix), home
+x = np.random.default_rng(0).normal(size=(80, 2))
+model = radir.RadirRegressor(method="rdp", steps=500).fit(x, x[:, 0])
+assert model.score(x, x[:, 0]) > 0.8
+maps = pathlib.Path("/proc/self/maps").read_text()
+assert str(home.parent / "lib" / "libradir.so") in maps
+print("fitted", radir.__version__)
+"""
+
+
+def run(*words, **options):
+    done = subprocess.run(
+        [str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, **options,
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"{words}:\n{done.stdout}")
+    return done.stdout
+
+
+class WheelTest(unittest.TestCase):
+    def test_installs_and_fits(self):
+        missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+        if missing:
+            self.skipTest(f"missing: {', '.join(missing)}")
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            # A copy, so that nothing is built in the source tree.
+            shutil.copytree(ROOT / "python", folder / "source" / "python")
+            shutil.copy(ROOT / "VERSION", folder / "source")
+            pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+            run(
+                *[*pip, "wheel", "--no-deps", "--no-build-isolation", "--no-index"],
+                *["-w", folder, folder / "source" / "python"],
+            )
+            (wheel,) = folder.glob("radir-*-py3-none-*.whl")
+            names = zipfile.ZipFile(wheel).namelist()
+            for wanted in ("radir/lib/libradir.so", "radir/py.typed", "radir/torch.py"):
+                self.assertIn(wanted, names)
+            # NumPy is the system's: there may be no network.
+            run(sys.executable, "-m", "venv", "--system-site-packages", "--without-pip",
+                folder / "venv")
+            python = folder / "venv" / "bin" / "python"
+            target = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
+            run(*pip, "install", "--no-deps", "--no-index", "--target", target.strip(), wheel)
+            clean = {
+                key: value
+                for key, value in os.environ.items()
+                if key not in ("PYTHONPATH", "RADIR_LIBRARY")
+            }
+            self.assertIn("fitted", run(python, "-c", FIT, env=clean, cwd=folder))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -72,6 +72,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         start_steps: int = 2000,
         missing: str = "refuse",
         tune: bool = False,
+        run: str = "",
         random_state: Any = 0,
         n_jobs: Optional[int] = -1,
         samples: int = 200,
@@ -105,6 +106,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         self.start_steps = start_steps
         self.missing = missing
         self.tune = tune
+        self.run = run
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.samples = samples

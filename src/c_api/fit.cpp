@@ -1,4 +1,6 @@
+#include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -14,6 +16,7 @@
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
 #include "radir/io/model_file.h"
+#include "radir/io/run_folder.h"
 #include "radir/train/hmc.h"
 #include "radir/train/trainer.h"
 #include "radir/workflows/chain_report.h"
@@ -34,6 +37,8 @@ class Progress {
  public:
   Progress(radir_progress_callback callback, void* user)
       : callback_(callback), user_(user) {}
+
+  bool stopped() const { return stopped_; }
 
   /// Whether to go on.
   bool tell(const radir_progress& progress) {
@@ -57,7 +62,7 @@ class Progress {
 
   radir_progress_callback callback_;
   void* user_;
-  bool stopped_ = false;
+  std::atomic<bool> stopped_{false};
   Clock::time_point last_ = Clock::now() - kLeastPause;
 };
 
@@ -76,6 +81,11 @@ class Fit {
     check_options();
     encoder_ = data::TableEncoder::fit(*table_, target_, given_.missing);
     rows_ = encoder_.encode(*table_, true);
+    if (!given_.run.empty()) open_run();
+    if (folder_ && folder_->is_finished()) {
+      const std::string file = folder_->model_file();
+      return ModelObject::make(file, io::read_model(file));
+    }
     if (given_.tune) tune();
     settings_ = workflows::resolved(settings_, encoder_, rows_.count);
     workflows::TableModel model;
@@ -87,7 +97,13 @@ class Fit {
     }
     progress_.check();
     io::SavedModel origin = saved_description(model);
-    return std::make_shared<ModelObject>(std::move(model), std::move(origin));
+    auto object =
+        std::make_shared<ModelObject>(std::move(model), std::move(origin));
+    if (folder_) {
+      io::write_model(folder_->model_file(), object->saved());
+      folder_->remove_checkpoints();
+    }
+    return object;
   }
 
  private:
@@ -97,6 +113,30 @@ class Fit {
                 "tuning compares fits; the method ", settings_.method,
                 " needs none, fit without tune");
     if (given_.tune && settings_.method == "auto") settings_.method = "rdp";
+  }
+
+  /// Begins a run, or goes on with one of the same data and settings.
+  void open_run() {
+    const Json config = {
+        {"command",
+         {{"name", "fit"},
+          {"target", target_},
+          {"missing", data::to_string(given_.missing)},
+          {"tune", given_.tune},
+          {"settings", Json::parse(workflows::to_json(settings_))}}},
+        {"data", {{"fingerprint", workflows::fingerprint(rows_)}}}};
+    if (!std::filesystem::exists(given_.run + "/config.json")) {
+      folder_.emplace(io::RunFolder::create(given_.run));
+      folder_->write_config(config.dump());
+    } else {
+      folder_.emplace(io::RunFolder::open(given_.run));
+      RADIR_CHECK(Json::parse(folder_->config()) == config, ArgumentError,
+                  given_.run, ": this run is on other data, or with other ",
+                  "settings; fit in another folder");
+    }
+    workflows::CheckpointOptions checkpoints;
+    checkpoints.stop_requested = [this] { return progress_.stopped(); };
+    run_.emplace(*folder_, checkpoints);
   }
 
   void tune() {
@@ -114,7 +154,8 @@ class Fit {
           ++progress.done;
           progress_.tell(progress);
           progress_.check();
-        });
+        },
+        run_ ? &*run_ : nullptr);
     settings_ = workflows::best_trial(trials).settings;
   }
 
@@ -131,9 +172,10 @@ class Fit {
           progress.epoch = report.epoch;
           progress.nll = report.nll;
           progress.kl = report.kl;
-          return progress_.tell(progress);
+          // A run stops between two steps, after a checkpoint.
+          return progress_.tell(progress) || run_.has_value();
         },
-        &pool_, nullptr, &chains_);
+        &pool_, run_ ? &*run_ : nullptr, &chains_);
   }
 
   /// What a file of the model says of its training.
@@ -172,6 +214,8 @@ class Fit {
   Progress progress_;
   data::TableEncoder encoder_;
   data::EncodedRows rows_;
+  std::optional<io::RunFolder> folder_;
+  std::optional<workflows::ResumableRun> run_;
   std::map<std::int64_t, train::EpochReport> last_;  // of each network
   std::vector<train::ChainStatistics> chains_;
 };

@@ -127,6 +127,11 @@ void describe(SettingsVisitor& visit, FitSettings& settings) {
              settings.tune);
   visit.integer({"threads", "Threads; 0 for all processors", between(0, 4096)},
                 settings.threads);
+  visit.text({"run",
+              "Folder for checkpoints and the model; a fit that was stopped "
+              "goes on from there",
+              {}},
+             settings.run);
 }
 
 void describe(SettingsVisitor& visit, PruneSettings& settings) {

@@ -18,6 +18,7 @@ struct FitSettings {
   data::MissingValues missing = data::MissingValues::Refuse;
   bool tune = false;
   std::int64_t threads = 0;
+  std::string run;  ///< folder of checkpoints; empty: none
 };
 void describe(SettingsVisitor& visit, FitSettings& settings);
 

@@ -261,6 +261,35 @@ TEST_F(CModel, TellsItsProgressAndStops) {
   }
 }
 
+TEST_F(CModel, AStoppedRunGoesOn) {
+  const TemporaryFolder folder;
+  const NumberTable table(*numbers());
+  const std::string quick = "method=rdp\nsteps=20000\nhidden=5\nrestarts=2";
+  const std::string in_run = quick + "\nrun=" + (folder / "run");
+  const auto fit = [&](const std::string& settings, Count& count_calls,
+                       radir_model& model) {
+    return radir_model_fit(table.get(), "y", settings.c_str(), count,
+                           &count_calls, &model);
+  };
+  radir_model alone = nullptr, resumed = nullptr;
+  Count first, rest, none;
+  first.stop_after = 3;
+  expect_status(fit(in_run, first, resumed), RADIR_STOPPED, "stopped");
+  EXPECT_EQ(resumed, nullptr);
+  expect_status(fit(in_run + "\nseed=9", rest, resumed), RADIR_ARGUMENT_ERROR,
+                "other settings");
+  expect_status(fit(in_run, rest, resumed), RADIR_OK);
+  expect_status(fit(quick, rest, alone), RADIR_OK);
+  EXPECT_EQ(means(resumed), means(alone));
+  expect_status(radir_model_free(resumed), RADIR_OK);
+  // A run that is finished is only read.
+  expect_status(fit(in_run, none, resumed), RADIR_OK);
+  EXPECT_EQ(none.calls, 0);
+  EXPECT_EQ(means(resumed), means(alone));
+  expect_status(radir_model_free(resumed), RADIR_OK);
+  expect_status(radir_model_free(alone), RADIR_OK);
+}
+
 TEST_F(CModel, ThreadsMayUseOneModel) {
   const std::vector<double> expected = means(model_);
   std::vector<std::thread> threads;

@@ -201,6 +201,50 @@ RADIR_API radir_status radir_model_to_bytes(radir_model model, void* bytes,
 RADIR_API radir_status radir_model_from_bytes(const void* bytes, int64_t length,
                                               radir_model* model);
 
+/* ---- Image classifiers ------------------------------------------------- */
+
+/** A small network that was made from a large one. */
+typedef struct radir_network_handle* radir_network;
+
+/** Images in memory, [count][channels][height][width], contiguous, with numbers
+ * from 0 to 1, and their classes from 0. Copied. */
+typedef struct radir_images {
+  int64_t channels;
+  int64_t height;
+  int64_t width;
+  int64_t classes;
+  int64_t train_count;
+  const float* train_pixels;
+  const int64_t* train_labels;
+  int64_t test_count;
+  const float* test_pixels;
+  const int64_t* test_labels;
+} radir_images;
+
+/** Every setting of radir_compress, as radir_fit_settings lists them. */
+RADIR_API radir_status radir_compress_settings(char* text, int64_t capacity,
+                                               int64_t* length);
+/** Trains a network and makes it small, as `radir compress` does. `network` is
+ * "lenet5", "lenet300", the text of a network in JSON, or a file of such or of
+ * ONNX, of which the architecture is taken. The progress counts to a million
+ * and has no losses. */
+RADIR_API radir_status radir_compress(const radir_images* images,
+                                      const char* network, const char* settings,
+                                      radir_progress_callback callback,
+                                      void* user, radir_network* result);
+RADIR_API radir_status radir_network_free(radir_network network);
+/** What was reached, as a JSON object: the figures of the network before and
+ * after, and every removal. */
+RADIR_API radir_status radir_network_describe(radir_network network, char* text,
+                                              int64_t capacity,
+                                              int64_t* length);
+/** The outputs of the last layer, [count][classes], for `count` images. */
+RADIR_API radir_status radir_network_run(radir_network network,
+                                         const float* pixels, int64_t count,
+                                         float* outputs);
+RADIR_API radir_status radir_network_export_onnx(radir_network network,
+                                                 const char* path);
+
 /* ---- Weights, for layers of other frameworks -------------------------- */
 
 /** A weight tensor seen as [groups][out][in][kernel], contiguous. */

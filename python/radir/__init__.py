@@ -2,12 +2,14 @@
 
 - ``RadirRegressor``, ``RadirClassifier``: scikit-learn estimators;
 - ``Table``, ``Model``: the same without scikit-learn;
+- ``compress``: small image classifiers;
 - ``radir.vmf``: von Mises-Fisher distributions on arrays;
 - ``radir.torch``: Bayesian layers for PyTorch networks.
 """
 
 from typing import TYPE_CHECKING, Any
 
+from ._compress import CompressedNetwork, compress, compress_settings
 from ._library import (
     ArgumentError,
     DomainError,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 __version__ = version()
 __all__ = [
     "ArgumentError",
+    "CompressedNetwork",
     "DomainError",
     "IoError",
     "Model",
@@ -41,6 +44,8 @@ __all__ = [
     "StoppedError",
     "Table",
     "UnsupportedError",
+    "compress",
+    "compress_settings",
     "fit_settings",
 ]
 

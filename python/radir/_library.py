@@ -99,6 +99,23 @@ class Prediction(ctypes.Structure):
     ]
 
 
+class Images(ctypes.Structure):
+    """radir_images"""
+
+    _fields_ = [
+        ("channels", c_int64),
+        ("height", c_int64),
+        ("width", c_int64),
+        ("classes", c_int64),
+        ("train_count", c_int64),
+        ("train_pixels", c_void_p),
+        ("train_labels", c_void_p),
+        ("test_count", c_int64),
+        ("test_pixels", c_void_p),
+        ("test_labels", c_void_p),
+    ]
+
+
 class WeightShape(ctypes.Structure):
     """radir_weight_shape"""
 
@@ -142,6 +159,14 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "model_load": [c_char_p, POINTER(c_void_p)],
     "model_to_bytes": [c_void_p, c_void_p, c_int64, POINTER(c_int64)],
     "model_from_bytes": [c_char_p, c_int64, POINTER(c_void_p)],
+    "compress_settings": _TEXT,
+    "compress": [
+        *[POINTER(Images), c_char_p, c_char_p, ProgressCallback, c_void_p, POINTER(c_void_p)]
+    ],
+    "network_free": [c_void_p],
+    "network_describe": [c_void_p, *_TEXT],
+    "network_run": [c_void_p, c_void_p, c_int64, c_void_p],
+    "network_export_onnx": [c_void_p, c_char_p],
     "weight_create": [
         *[c_char_p, c_char_p, c_int32, POINTER(WeightShape), POINTER(c_void_p)]
     ],

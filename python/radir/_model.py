@@ -116,10 +116,12 @@ class Progress:
 Callback = Callable[[Progress], Optional[bool]]
 
 
-class _Fit:
-    """One call of radir_model_fit, which Ctrl-C and exceptions can stop."""
+class Interruptible:
+    """One call of a function that tells its progress, which Ctrl-C and
+    exceptions can stop."""
 
-    def __init__(self, callback: Optional[Callback]) -> None:
+    def __init__(self, function: Callable[..., None], callback: Optional[Callback]) -> None:
+        self._function = function
         self._callback = callback
         self._stop = False
         self._done = threading.Event()
@@ -139,7 +141,7 @@ class _Fit:
 
     def _call(self, *arguments: Any) -> None:
         tell = ProgressCallback(self._tell)
-        lib.model_fit(*arguments[:3], tell, None, arguments[3])
+        self._function(*arguments[:-1], tell, None, arguments[-1])
 
     def _call_and_keep_error(self, *arguments: Any) -> None:
         try:
@@ -150,6 +152,7 @@ class _Fit:
             self._done.set()
 
     def run(self, *arguments: Any) -> None:
+        """The last argument is where the result goes."""
         if threading.current_thread() is threading.main_thread():
             # Python sees Ctrl-C in the main thread alone, and there only between
             # two of its own instructions: the library runs in another one.
@@ -189,7 +192,9 @@ class Model:
         """Fits to all rows. ``fit_settings()`` lists the settings."""
         handle = ctypes.c_void_p()
         text = json.dumps(dict(settings or {})).encode()
-        _Fit(callback).run(table._handle, target.encode(), text, ctypes.byref(handle))
+        Interruptible(lib.model_fit, callback).run(
+            *[table._handle, target.encode(), text, ctypes.byref(handle)]
+        )
         return cls(handle)
 
     @classmethod

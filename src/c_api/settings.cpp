@@ -111,7 +111,25 @@ class SettingsList final : public SettingsVisitor {
   Json json_ = Json::array();
 };
 
+void describe_threads(SettingsVisitor& visit, std::int64_t& threads) {
+  visit.integer({"threads", "Threads; 0 for all processors", between(0, 4096)},
+                threads);
+}
+
+template <typename Settings>
+std::string list_json() {
+  Settings settings;
+  SettingsList list;
+  describe(list, settings);
+  return list.json().dump();
+}
+
 }  // namespace
+
+void describe(SettingsVisitor& visit, ImageSettings& settings) {
+  workflows::describe(visit, settings.compress);
+  describe_threads(visit, settings.threads);
+}
 
 void describe(SettingsVisitor& visit, FitSettings& settings) {
   workflows::describe(visit, settings.table);
@@ -125,8 +143,7 @@ void describe(SettingsVisitor& visit, FitSettings& settings) {
               "Choose prior, noise model and number of epochs on held-out rows",
               {}},
              settings.tune);
-  visit.integer({"threads", "Threads; 0 for all processors", between(0, 4096)},
-                settings.threads);
+  describe_threads(visit, settings.threads);
   visit.text({"run",
               "Folder for checkpoints and the model; a fit that was stopped "
               "goes on from there",
@@ -154,12 +171,8 @@ std::map<std::string, std::string> parse_settings(const char* text) {
   return is_json ? parse_object(copy) : parse_lines(copy);
 }
 
-std::string fit_settings_json() {
-  FitSettings settings;
-  SettingsList list;
-  describe(list, settings);
-  return list.json().dump();
-}
+std::string fit_settings_json() { return list_json<FitSettings>(); }
+std::string image_settings_json() { return list_json<ImageSettings>(); }
 
 // The functions of the interface.
 extern "C" {

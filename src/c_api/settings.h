@@ -7,6 +7,7 @@
 #include "radir/core/settings.h"
 #include "radir/core/settings_text.h"
 #include "radir/data/table_encoder.h"
+#include "radir/workflows/compress_settings.h"
 #include "radir/workflows/inspect.h"
 #include "radir/workflows/table_settings.h"
 
@@ -21,6 +22,13 @@ struct FitSettings {
   std::string run;  ///< folder of checkpoints; empty: none
 };
 void describe(SettingsVisitor& visit, FitSettings& settings);
+
+/// What radir_compress is asked for, without the network.
+struct ImageSettings {
+  workflows::CompressSettings compress;
+  std::int64_t threads = 0;
+};
+void describe(SettingsVisitor& visit, ImageSettings& settings);
 
 /// What radir_model_prune is asked for.
 struct PruneSettings {
@@ -44,7 +52,8 @@ Settings settings_of(const char* text) {
   return settings;
 }
 
-/// Every setting of a fit, see radir_fit_settings.
+/// Every setting of a fit or a compression, see radir_fit_settings.
 std::string fit_settings_json();
+std::string image_settings_json();
 
 }  // namespace radir::c_api

@@ -52,7 +52,8 @@ def build_library(folder):
         print("libonnx-dev is missing, or another package: building without ONNX")
         if not configure(folder, onnx=False):
             raise SystemExit("CMake found no compiler or library; see docs/python.md")
-    words = ["cmake", "--build", str(folder), "--target", "radir_c_api", "--parallel"]
+    words = ["cmake", "--build", str(folder), "--target", "radir_c_api"]
+    words += ["--parallel", str(os.cpu_count() or 1)]
     subprocess.run(words, check=True)
     return folder / "lib" / "libradir.so"
 

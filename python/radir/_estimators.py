@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import os
 from typing import Any, Optional, Sequence
 
@@ -22,13 +23,33 @@ from ._compatibility import (
 )
 from ._data import add_inputs, has_categories, repeat_rows, take_rows, target_name
 from ._distribution import PredictiveDistribution
-from ._model import Callback, Model, Progress, Table
+from ._model import Callback, Model, Progress, Table, fit_settings
 from ._progress import ProgressBar
 
 Array = npt.NDArray[Any]
 
 # Parameters that are not settings of the fit by the same name.
-_OWN_PARAMETERS = ("random_state", "n_jobs", "samples", "verbose", "callback")
+_OWN_DEFAULTS: dict[str, Any] = {
+    "random_state": 0,
+    "n_jobs": -1,
+    "samples": 200,
+    "verbose": False,
+    "callback": None,
+}
+
+
+def _defaults() -> dict[str, Any]:
+    """Of all parameters: the library knows its settings, so that no list here
+    can differ from them."""
+    defaults: dict[str, Any] = {}
+    for setting in fit_settings():
+        if setting["name"] not in ("seed", "threads"):  # random_state, n_jobs
+            value = setting["default"]
+            defaults[setting["name"]] = tuple(value) if isinstance(value, list) else value
+    return {**defaults, **_OWN_DEFAULTS}
+
+
+_DEFAULTS = _defaults()
 
 
 class _Estimator(BaseEstimator):  # type: ignore[misc]
@@ -42,76 +63,24 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     callback     : is called with a ``Progress``; returning True stops the fit
     """
 
-    def __init__(
-        self,
-        *,
-        method: str = "auto",
-        hidden: Sequence[int] = (50,),
-        family: str = "",
-        family_options: str = "",
-        grouping: str = "auto",
-        direction_gap: float = 0.003,
-        direction_prior: str = "location-agnostic",
-        concentration_per_group: bool = False,
-        output_layer: str = "gaussian",
-        likelihood: str = "gaussian",
-        noise_factor: float = 1.0,
-        epochs: int = 0,
-        steps: int = 20000,
-        batch: int = 100,
-        learning_rate: float = 0.01,
-        kl_warmup: float = 0.6,
-        kl_weight: float = 1.0,
-        restarts: int = 1,
-        chains: int = 4,
-        warmup: int = 200,
-        draws: int = 300,
-        kept: int = 50,
-        leapfrog_steps: int = 100,
-        acceptance: float = 0.8,
-        start_steps: int = 2000,
-        missing: str = "refuse",
-        tune: bool = False,
-        run: str = "",
-        random_state: Any = 0,
-        n_jobs: Optional[int] = -1,
-        samples: int = 200,
-        verbose: bool = False,
-        callback: Optional[Callback] = None,
-    ) -> None:
-        self.method = method
-        self.hidden = hidden
-        self.family = family
-        self.family_options = family_options
-        self.grouping = grouping
-        self.direction_gap = direction_gap
-        self.direction_prior = direction_prior
-        self.concentration_per_group = concentration_per_group
-        self.output_layer = output_layer
-        self.likelihood = likelihood
-        self.noise_factor = noise_factor
-        self.epochs = epochs
-        self.steps = steps
-        self.batch = batch
-        self.learning_rate = learning_rate
-        self.kl_warmup = kl_warmup
-        self.kl_weight = kl_weight
-        self.restarts = restarts
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.kept = kept
-        self.leapfrog_steps = leapfrog_steps
-        self.acceptance = acceptance
-        self.start_steps = start_steps
-        self.missing = missing
-        self.tune = tune
-        self.run = run
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.samples = samples
-        self.verbose = verbose
-        self.callback = callback
+    missing: str
+    hidden: Sequence[int]
+    random_state: Any
+    n_jobs: Optional[int]
+    samples: int
+    verbose: bool
+    callback: Optional[Callback]
+    model_: Model
+    n_features_in_: int
+
+    def __init__(self, **parameters: Any) -> None:
+        for name, default in _DEFAULTS.items():
+            setattr(self, name, parameters.pop(name, default))
+        if parameters:
+            raise TypeError(
+                f"{type(self).__name__} has no parameter {', '.join(map(repr, parameters))}; "
+                f"it has {', '.join(_DEFAULTS)}"
+            )
 
     # ---- what the model is ------------------------------------------------
 
@@ -161,7 +130,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         model = Model.load(path)
         estimator.model_ = model
         training = model.description["training"]
-        known = set(estimator.get_params()) - set(_OWN_PARAMETERS)
+        known = set(estimator.get_params()) - set(_OWN_DEFAULTS)
         settings = {key: value for key, value in training.items() if key in known}
         estimator.set_params(**settings, random_state=model.description["seed"])
         remember_features(estimator, model.columns, len(model.columns), reset=True)
@@ -191,7 +160,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _settings(self) -> dict[str, Any]:
         params = self.get_params(deep=False)
-        settings = {k: v for k, v in params.items() if k not in _OWN_PARAMETERS}
+        settings = {k: v for k, v in params.items() if k not in _OWN_DEFAULTS}
         settings["hidden"] = [int(units) for units in np.atleast_1d(self.hidden)]
         settings["seed"] = self._seed()
         settings["threads"] = self._threads()
@@ -300,6 +269,18 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "refuse"
         return tags
+
+
+# For scikit-learn, which reads the parameters of an estimator there, and help().
+_Estimator.__init__.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [
+        inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+        *(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+            for name, default in _DEFAULTS.items()
+        ),
+    ]
+)
 
 
 class RadirRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]

@@ -55,13 +55,15 @@ class ChecksTest(unittest.TestCase):
         self.check(RadirClassifier(**QUICK))
 
     def test_parameters_are_the_settings_of_the_library(self):
-        settings = {setting["name"]: setting["default"] for setting in radir.fit_settings()}
-        del settings["seed"], settings["threads"]  # random_state, n_jobs
-        settings["hidden"] = tuple(settings["hidden"])
-        parameters = inspect.signature(RadirRegressor.__init__).parameters
-        own = {"self", "random_state", "n_jobs", "samples", "verbose", "callback"}
-        defaults = {n: p.default for n, p in parameters.items() if n not in own}
-        self.assertEqual(defaults, settings)
+        params = RadirRegressor().get_params()
+        names = {setting["name"] for setting in radir.fit_settings()}
+        own = {"random_state", "n_jobs", "samples", "verbose", "callback"}
+        self.assertEqual(set(params), names - {"seed", "threads"} | own)
+        self.assertEqual(params["hidden"], (50,))
+        self.assertEqual(params["steps"], 20000)
+        self.assertIn("learning_rate=0.01", str(inspect.signature(RadirRegressor)))
+        with self.assertRaisesRegex(TypeError, "stepz"):
+            RadirRegressor(stepz=3)
 
 
 class RegressorTest(unittest.TestCase):

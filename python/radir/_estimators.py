@@ -52,6 +52,12 @@ def _defaults() -> dict[str, Any]:
 _DEFAULTS = _defaults()
 
 
+def _same(value: Any, default: Any) -> bool:
+    if isinstance(default, tuple):
+        return tuple(np.atleast_1d(value)) == default
+    return bool(value == default)
+
+
 class _Estimator(BaseEstimator):  # type: ignore[misc]
     """What regression and classification share. The parameters are the
     settings of ``radir train`` (``radir.fit_settings()`` describes them) and:
@@ -160,8 +166,14 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _settings(self) -> dict[str, Any]:
         params = self.get_params(deep=False)
-        settings = {k: v for k, v in params.items() if k not in _OWN_DEFAULTS}
-        settings["hidden"] = [int(units) for units in np.atleast_1d(self.hidden)]
+        # Those that differ from their defaults; the others are the preset's.
+        settings = {
+            name: value
+            for name, value in params.items()
+            if name not in _OWN_DEFAULTS and not _same(value, _DEFAULTS[name])
+        }
+        if "hidden" in settings:
+            settings["hidden"] = [int(units) for units in np.atleast_1d(self.hidden)]
         settings["seed"] = self._seed()
         settings["threads"] = self._threads()
         return settings

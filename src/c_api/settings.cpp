@@ -7,6 +7,7 @@
 #include "c_api/guard.h"
 #include "radir/core/error.h"
 #include "radir/files/json_object.h"
+#include "radir/workflows/presets.h"
 
 namespace radir::c_api {
 namespace {
@@ -116,6 +117,14 @@ void describe_threads(SettingsVisitor& visit, std::int64_t& threads) {
                 threads);
 }
 
+void describe_preset(SettingsVisitor& visit, std::string& preset) {
+  visit.text({"preset",
+              "Settings that belong together, which the others change; "
+              "article: the published model",
+              {}},
+             preset);
+}
+
 template <typename Settings>
 std::string list_json() {
   Settings settings;
@@ -127,11 +136,13 @@ std::string list_json() {
 }  // namespace
 
 void describe(SettingsVisitor& visit, ImageSettings& settings) {
+  describe_preset(visit, settings.preset);
   workflows::describe(visit, settings.compress);
   describe_threads(visit, settings.threads);
 }
 
 void describe(SettingsVisitor& visit, FitSettings& settings) {
+  describe_preset(visit, settings.preset);
   workflows::describe(visit, settings.table);
   visit.choice(
       {"missing",
@@ -162,6 +173,16 @@ void describe(SettingsVisitor& visit, PruneSettings& settings) {
       {"max_parameters", "Most weights and biases of it", at_least(1)},
       settings.options.budget.max_parameters);
 }
+
+void start_from(const std::string& preset, FitSettings& settings) {
+  if (!preset.empty()) workflows::apply_preset(preset, settings.table);
+}
+
+void start_from(const std::string& preset, ImageSettings& settings) {
+  if (!preset.empty()) workflows::apply_preset(preset, settings.compress);
+}
+
+void start_from(const std::string&, PruneSettings&) {}  // it has no presets
 
 std::map<std::string, std::string> parse_settings(const char* text) {
   if (text == nullptr) return {};

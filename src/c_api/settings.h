@@ -15,6 +15,7 @@ namespace radir::c_api {
 
 /// What radir_model_fit is asked for.
 struct FitSettings {
+  std::string preset;  ///< what the others start from; empty: the defaults
   workflows::TableSettings table;
   data::MissingValues missing = data::MissingValues::Refuse;
   bool tune = false;
@@ -25,6 +26,7 @@ void describe(SettingsVisitor& visit, FitSettings& settings);
 
 /// What radir_compress is asked for, without the network.
 struct ImageSettings {
+  std::string preset;  ///< likewise
   workflows::CompressSettings compress;
   std::int64_t threads = 0;
 };
@@ -40,12 +42,20 @@ void describe(SettingsVisitor& visit, PruneSettings& settings);
 /// pointer. Throws ArgumentError for anything else.
 std::map<std::string, std::string> parse_settings(const char* text);
 
+/// Sets what a preset is about. Throws UnsupportedError for an unknown one.
+void start_from(const std::string& preset, FitSettings& settings);
+void start_from(const std::string& preset, ImageSettings& settings);
+void start_from(const std::string& preset, PruneSettings& settings);
+
 /// The settings of such a text. Throws ArgumentError for one that there is not
 /// or that has an impossible value.
 template <typename Settings>
 Settings settings_of(const char* text) {
+  const auto texts = parse_settings(text);
   Settings settings;
-  SettingsAssignment assignment("settings", parse_settings(text));
+  const auto preset = texts.find("preset");
+  if (preset != texts.end()) start_from(preset->second, settings);
+  SettingsAssignment assignment("settings", texts);
   describe(assignment, settings);
   assignment.finish();
   check_settings("settings", settings);

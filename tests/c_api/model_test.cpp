@@ -184,6 +184,7 @@ TEST_F(CModel, RefusesWhatMakesNoSense) {
   expect_status(fit("y", R"({"steps": {"a": 1}})"), RADIR_ARGUMENT_ERROR,
                 "object");
   expect_status(fit("y", "method=magic"), RADIR_UNSUPPORTED, "magic");
+  expect_status(fit("y", "preset=magic"), RADIR_UNSUPPORTED, "magic");
   expect_status(fit("y", "method=hmc\ntune=true"), RADIR_ARGUMENT_ERROR,
                 "tune");
   EXPECT_EQ(model, nullptr);

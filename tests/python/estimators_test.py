@@ -149,6 +149,13 @@ class RegressorTest(unittest.TestCase):
         grid = GridSearchCV(RadirRegressor(**QUICK), {"hidden": [(5,), (10,)]}, cv=2)
         self.assertIn(grid.fit(self.x, self.y).best_params_["hidden"], [(5,), (10,)])
 
+    def test_presets(self):
+        article = RadirRegressor(preset="article", steps=50).fit(self.x, self.y)
+        training = article.model_.description["training"]
+        self.assertEqual(training["noise_shape"], 6)
+        with self.assertRaises(NotImplementedError):
+            RadirRegressor(preset="magic").fit(self.x, self.y)
+
     def test_progress(self):
         seen = []
         RadirRegressor(**QUICK, callback=seen.append).fit(self.x, self.y)

@@ -128,11 +128,14 @@ function(radir_precompile_headers target)
   endif()
 endfunction()
 
-# radir_add_tests(LAYER FILES... [LINK ...] [WHOLE])
+# radir_add_tests(LAYER FILES... [LINK ...] [WHOLE] [SLOW TEST...])
 # One executable per layer. WHOLE registers it as a single CTest entry, for
 # those whose start takes long: libtorch's takes half a second each time.
+# SLOW are tests (with *) that take long and whose code other tests cover, such
+# as those that count draws or train to the end; they get the label "slow",
+# which a second build with sanitizers leaves out.
 function(radir_add_tests layer)
-  cmake_parse_arguments(ARG "WHOLE" "LABEL" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE" "LABEL" "SOURCES;LINK;SLOW" ${ARGN})
   if(NOT ARG_SOURCES)
     return()
   endif()
@@ -142,12 +145,23 @@ function(radir_add_tests layer)
   if(NOT ARG_LABEL)
     set(ARG_LABEL fast)
   endif()
+  list(JOIN ARG_SLOW ":" slow)
   if(ARG_WHOLE)
-    add_test(NAME ${layer} COMMAND ${exe})
-    set_tests_properties(${layer} PROPERTIES LABELS ${ARG_LABEL})
+    add_test(NAME ${layer} COMMAND ${exe} --gtest_filter=-${slow})
+    # The longest first, so that none runs alone at the end.
+    set_tests_properties(${layer} PROPERTIES LABELS ${ARG_LABEL} COST 100)
+    if(slow)
+      add_test(NAME ${layer}.slow COMMAND ${exe} --gtest_filter=${slow})
+      set_tests_properties(${layer}.slow PROPERTIES LABELS slow)
+    endif()
   else()
     radir_compile_quickly(${exe})
-    gtest_discover_tests(${exe} TEST_PREFIX ${layer}. PROPERTIES LABELS ${ARG_LABEL}
-                         DISCOVERY_MODE PRE_TEST)
+    gtest_discover_tests(${exe} TEST_PREFIX ${layer}. TEST_FILTER "-${slow}"
+                         PROPERTIES LABELS ${ARG_LABEL} DISCOVERY_MODE PRE_TEST)
+    if(slow)
+      gtest_discover_tests(${exe} TEST_PREFIX ${layer}. TEST_FILTER "${slow}"
+                           TEST_LIST ${layer}_SLOW PROPERTIES LABELS slow
+                           DISCOVERY_MODE PRE_TEST)
+    endif()
   endif()
 endfunction()

@@ -159,6 +159,20 @@ void check_not_input(const std::string& name, const std::string& out,
   }
 }
 
+void add_force_option(CLI::App& command, bool& force) {
+  command.add_flag("--force", force, "Replace an existing file");
+}
+
+void check_overwrite(const std::string& name, const std::string& out,
+                     bool force) {
+  std::error_code error;
+  RADIR_CHECK(force || !std::filesystem::is_regular_file(out, error) ||
+                  std::filesystem::file_size(out, error) == 0,
+              ArgumentError, name, " ", out,
+              ": already exists; choose another path, or add --force to ",
+              "replace it");
+}
+
 void add_data_dir_option(CLI::App& command, std::string& data_dir) {
   command
       .add_option("--data-dir", data_dir,

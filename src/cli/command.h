@@ -68,6 +68,14 @@ void add_model_argument(CLI::App& command, std::string& model);
 void check_not_input(const std::string& name, const std::string& out,
                      const std::vector<std::string>& inputs);
 
+/// Adds --force.
+void add_force_option(CLI::App& command, bool& force);
+
+/// Throws ArgumentError when the file `out`, of the option `name`, has contents
+/// that would be lost and `force` is not set.
+void check_overwrite(const std::string& name, const std::string& out,
+                     bool force);
+
 /// Adds --data-dir.
 void add_data_dir_option(CLI::App& command, std::string& data_dir);
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -175,19 +177,40 @@ int run(std::vector<std::string> arguments) {
   return 0;
 }
 
-/// Runs the program; its exit code.
-int run_reporting(const std::vector<std::string>& arguments) {
+constexpr const char* kNoMemory =
+    "out of memory; close other programs, raise the limit (ulimit -v), or use "
+    "a smaller table, batch or network";
+
+std::terminate_handler default_terminate = nullptr;
+
+/// Destructors of the JSON library allocate; when memory runs out there, no
+/// exception can pass, and the program ends here.
+[[noreturn]] void end_without_memory() {
   try {
-    const int code = run(arguments);
+    if (const auto error = std::current_exception()) {
+      std::rethrow_exception(error);
+    }
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "radir: %s\n", kNoMemory);
+    ::_exit(kOutOfMemory);
+  } catch (...) {
+    // another reason; the handler below names it
+  }
+  default_terminate();
+  std::abort();
+}
+
+/// Runs the program; its exit code.
+int run_reporting(int argc, char** argv) {
+  try {
+    const int code = run({argv + 1, argv + argc});
     std::cout.flush();
     return code;
   } catch (const std::ios_base::failure&) {
     return report_failure(IoError("cannot write to standard output: " +
                                   files::explain_errno(errno)));
   } catch (const std::bad_alloc&) {
-    return report_failure(
-        MemoryError("out of memory; close other programs, raise the limit "
-                    "(ulimit -v), or use a smaller table, batch or network"));
+    return report_failure(MemoryError(kNoMemory));
   } catch (const std::exception& error) {
     return report_failure(error);
   }
@@ -197,6 +220,8 @@ int run_reporting(const std::vector<std::string>& arguments) {
 }  // namespace radir::cli
 
 int main(int argc, char** argv) {
+  radir::cli::default_terminate =
+      std::set_terminate(radir::cli::end_without_memory);
   // A file that grows beyond `ulimit -f` is then an error with a message.
   std::signal(SIGXFSZ, SIG_IGN);
   // Names in messages, and on a terminal in results, are shown as text.
@@ -205,7 +230,7 @@ int main(int argc, char** argv) {
   if (::isatty(STDOUT_FILENO) != 0) results.emplace(std::cout);
   // No command has to check what it prints: a failed write ends it.
   std::cout.exceptions(std::ios::badbit | std::ios::failbit);
-  const int code = radir::cli::run_reporting({argv + 1, argv + argc});
+  const int code = radir::cli::run_reporting(argc, argv);
   std::cout.exceptions(std::ios::goodbit);  // the library flushes once more
   return code;
 }

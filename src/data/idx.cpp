@@ -7,6 +7,7 @@
 
 #include "radir/core/error.h"
 #include "radir/files/atomic_file.h"
+#include "radir/files/posix_file.h"
 #include "radir/files/system_error.h"
 
 namespace radir::data {
@@ -140,13 +141,12 @@ std::optional<std::string> find_usual(const fs::path& folder,
 std::string find_file(const fs::path& folder, const Role& role) {
   if (const auto usual = find_usual(folder, role.usual_name())) return *usual;
   std::vector<std::string> found;
-  std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->is_regular_file(ignored) &&
-        role.fits(entry->path().filename().string())) {
-      found.push_back(entry->path().string());
+  for (const std::string& name : files::names_in_folder(folder.string())
+                                     .value_or(std::vector<std::string>())) {
+    std::error_code error;
+    const fs::path path = folder / name;
+    if (fs::is_regular_file(path, error) && role.fits(name)) {
+      found.push_back(path.string());
     }
   }
   std::sort(found.begin(), found.end());

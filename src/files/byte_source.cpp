@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "radir/core/error.h"
+#include "radir/files/posix_file.h"
 #include "radir/files/system_error.h"
 
 namespace radir::files {
@@ -20,7 +21,8 @@ constexpr std::size_t kReadBytes = 64 * 1024;
 class FileSource : public ByteSource {
  public:
   explicit FileSource(const std::string& path) : ByteSource(path) {
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    descriptor_ = repeat_interrupted(
+        [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); });
     if (descriptor_ < 0) throw_file_error("open", path, errno);
   }
   ~FileSource() override { ::close(descriptor_); }

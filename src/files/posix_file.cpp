@@ -1,5 +1,6 @@
 #include "radir/files/posix_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -7,14 +8,14 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <memory>
 
 #include "radir/core/error.h"
 #include "radir/files/system_error.h"
 
 namespace radir::files {
-namespace {
 
-bool same_file(int descriptor, const std::string& path) {
+bool is_file_at(int descriptor, const std::string& path) {
   struct stat open_file;
   struct stat named_file;
   return ::fstat(descriptor, &open_file) == 0 &&
@@ -23,23 +24,21 @@ bool same_file(int descriptor, const std::string& path) {
          open_file.st_ino == named_file.st_ino;
 }
 
-/// A regular file with no other name: what is written there changes nothing
-/// else.
 bool is_own_file(int descriptor) {
   struct stat status;
   return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
          status.st_nlink <= 1;
 }
 
-}  // namespace
-
 // Between the opening and the lock another holder may have renamed or removed
 // the file; then what we hold is no longer the one at `path`, so we try again.
 int open_locked(const std::string& path, const std::string& shown) {
   for (;;) {
-    const int descriptor =
-        ::open(path.c_str(),
-               O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    const int descriptor = repeat_interrupted([&] {
+      return ::open(path.c_str(),
+                    O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                    0666);
+    });
     if (descriptor < 0) throw_file_error("write", shown, errno);
     if (!is_own_file(descriptor)) {
       ::close(descriptor);
@@ -47,24 +46,44 @@ int open_locked(const std::string& path, const std::string& shown) {
                                    " is a device, a pipe or a second name of "
                                    "another file; remove it");
     }
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    const int locked = repeat_interrupted(
+        [&] { return ::flock(descriptor, LOCK_EX | LOCK_NB); });
+    if (locked != 0) {
       const int error = errno;
       ::close(descriptor);
       if (error == EWOULDBLOCK) return -1;
       throw_file_error("lock", path, error);
     }
-    if (same_file(descriptor, path)) return descriptor;
+    if (is_file_at(descriptor, path)) return descriptor;
     ::close(descriptor);
   }
+}
+
+// Not by std::filesystem, whose iterator ends the program when memory runs out.
+std::optional<std::vector<std::string>> names_in_folder(
+    const std::string& path) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()),
+                                                   ::closedir);
+  if (!folder) return std::nullopt;
+  std::vector<std::string> names;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(folder.get());
+    if (entry == nullptr) break;
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  return errno == 0 ? std::optional(names) : std::nullopt;
 }
 
 void sync_folder_of(const std::string& path) {
   std::string folder = std::filesystem::path(path).parent_path().string();
   if (folder.empty()) folder = ".";
-  const int descriptor =
-      ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int descriptor = repeat_interrupted([&] {
+    return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  });
   if (descriptor < 0) throw_file_error("open the folder", folder, errno);
-  const int status = ::fsync(descriptor);
+  const int status = repeat_interrupted([&] { return ::fsync(descriptor); });
   const int error = errno;
   ::close(descriptor);
   // Some network file systems cannot sync a folder and say so.

@@ -1,8 +1,10 @@
 #include "radir/io/run_folder.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "radir/files/byte_source.h"
 #include "radir/files/json_object.h"
 #include "radir/files/posix_file.h"
+#include "radir/files/system_error.h"
 
 namespace radir::io {
 namespace {
@@ -53,20 +56,25 @@ bool is_checkpoint(const std::string& name, const std::string& part) {
          name.find(kTensors) != std::string::npos;
 }
 
-/// The names in a folder; none where it cannot be read.
-std::optional<std::vector<std::string>> names_in(const std::string& path) {
-  std::vector<std::string> names;
-  std::error_code error;
-  fs::directory_iterator entry(path, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    names.push_back(entry->path().filename().string());
-  }
-  return error ? std::nullopt : std::optional(names);
-}
-
 /// The files of a process that was killed before it had written config.json.
 bool is_leftover(const std::string& name) {
-  return name == kLock || name == std::string(kConfig) + ".tmp";
+  const std::string_view temporary = ".tmp";
+  return name == kLock ||
+         (name.rfind(kConfig + std::string("."), 0) == 0 &&
+          name.find(temporary) == name.size() - temporary.size());
+}
+
+/// Whoever can place a link in a run could have any file overwritten.
+void check_no_links(const std::string& path) {
+  for (const std::string& name :
+       files::names_in_folder(path).value_or(std::vector<std::string>())) {
+    const std::string file = (fs::path(path) / name).string();
+    struct stat status;
+    RADIR_CHECK(::lstat(file.c_str(), &status) != 0 || !S_ISLNK(status.st_mode),
+                IoError, file,
+                ": is a symbolic link, and links inside a run are ",
+                "not followed; replace it by the file that it names");
+  }
 }
 
 }  // namespace
@@ -88,6 +96,7 @@ RunFolder::~RunFolder() {
 }
 
 int RunFolder::take(const std::string& path) {
+  check_no_links(path);
   const std::string name = (fs::path(path) / kLock).string();
   const int lock = files::open_locked(name, name);
   RADIR_CHECK(lock >= 0, IoError, path, ": another process is training here ",
@@ -104,8 +113,9 @@ void RunFolder::check_free(const std::string& path) {
   RADIR_CHECK(!exists(found.config_file()) || found.is_finished(),
               ArgumentError, path, ": already contains a run; resume ",
               "it (--resume ", shell_word(path), ") or choose another --out");
-  const auto names = names_in(path);
-  RADIR_CHECK(names && std::all_of(names->begin(), names->end(), is_leftover),
+  const auto names = files::names_in_folder(path);
+  if (!names) files::throw_file_error("read the folder", path, errno);
+  RADIR_CHECK(std::all_of(names->begin(), names->end(), is_leftover),
               ArgumentError, path, ": already exists; choose another --out");
 }
 
@@ -168,7 +178,8 @@ void RunFolder::restore() const {
 
 std::vector<std::string> RunFolder::checkpoints(const std::string& part) const {
   std::vector<std::string> found;
-  for (const std::string& name : names_in(path_).value_or(found)) {
+  for (const std::string& name :
+       files::names_in_folder(path_).value_or(found)) {
     if (is_checkpoint(name, part)) found.push_back(file(name));
   }
   return found;
@@ -195,7 +206,7 @@ void RunFolder::remove_checkpoints(const std::string& part) const {
 }
 
 void RunFolder::discard_if_nothing_done() const {
-  const auto names = names_in(path_);
+  const auto names = files::names_in_folder(path_);
   if (!names) return;
   for (const std::string& name : *names) {
     if (name != kConfig && !is_leftover(name)) return;

@@ -72,6 +72,7 @@ std::vector<LossCurve> read_checkpoints(const RunFolder& folder) {
 report::Section model_section(const ModelInspection& inspection) {
   report::Section section{"Model", {}};
   std::ostringstream text;
+  text.exceptions(std::ios::badbit);  // when memory runs out
   text << "Input " << inspection.input << ", likelihood "
        << inspection.likelihood << ", architecture " << inspection.architecture
        << ": " << inspection.flops << " FLOPs, " << inspection.parameters
@@ -122,6 +123,7 @@ std::string state_of(bool finished, const std::vector<LossCurve>& curves) {
   std::int64_t epochs = 0;
   for (const LossCurve& curve : curves) epochs += curve.epochs.back().epoch;
   std::ostringstream text;
+  text.exceptions(std::ios::badbit);  // when memory runs out
   text << (finished ? "finished, " : "unfinished, ");
   if (curves.size() > 1) text << curves.size() << " networks, ";
   text << epochs << (epochs == 1 ? " epoch" : " epochs")

@@ -26,7 +26,8 @@ class ExportCommand : public ::testing::Test {
   }
 
   ProgramResult run_export(const std::string& more = "") {
-    return run_program("export '" + run_ + "' --onnx '" + onnx_ + "' " + more);
+    return run_program("export '" + run_ + "' --force --onnx '" + onnx_ + "' " +
+                       more);
   }
 
   TemporaryFolder folder_;

@@ -50,20 +50,53 @@ TEST_F(Replace, NoInputIsOverwritten) {
 TEST_F(Replace, TheModeOfAFileStays) {
   const std::string out = folder_.write("p.csv", "secret");
   ASSERT_EQ(::chmod(out.c_str(), 0600), 0);
-  ASSERT_EQ(run_program(predict(out)).exit_code, 0);
+  ASSERT_EQ(run_program(predict(out) + " --force").exit_code, 0);
   struct stat status;
   ASSERT_EQ(::stat(out.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
-TEST_F(Replace, PipesAndSecondNamesAreRefused) {
+TEST_F(Replace, AFileWithContentsIsReplacedWhenAskedTo) {
+  const std::string out = folder_.write("out", "precious");
+  const std::string run = " '" + run_ + "' ";
+  const std::string commands[] = {predict(out),
+                                  "prune" + run + "--out '" + out + "'",
+                                  "export" + run + "--onnx '" + out + "'",
+                                  "report" + run + "--out '" + out + "'",
+                                  "reproduce figures --out '" + out + "'"};
+  for (const std::string& command : commands) {
+    expect_failure(command, 2, "already exists; choose another path, or add ");
+    EXPECT_EQ(read_bytes(out), "precious");
+    EXPECT_EQ(run_program(command + " --force").exit_code, 0) << command;
+    EXPECT_NE(read_bytes(out), "precious") << command;
+    folder_.write("out", "precious");
+  }
+  folder_.write("out", "");  // as mktemp leaves it
+  EXPECT_EQ(run_program(predict(out)).exit_code, 0);
+  // The page of a run is its own.
+  EXPECT_EQ(run_program("report" + run).exit_code, 0);
+  EXPECT_EQ(run_program("report" + run).exit_code, 0);
+  fs::rename(run_ + "/report.html", folder_ / "page");
+  fs::create_symlink(folder_ / "page", run_ + "/report.html");
+  expect_failure("report" + run, 4, "links inside a run are not followed");
+}
+
+TEST_F(Replace, StandardOutputHasNames) {
+  const std::string printed =
+      run_program("predict '" + run_ + "' '" + table_ + "'").out;
+  EXPECT_EQ(run_program(predict("-")).out, printed);
+  EXPECT_EQ(run_program(predict("/dev/stdout")).out, printed);
+}
+
+TEST_F(Replace, PipesAreRefusedAndFilesOfOthersStay) {
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0666), 0);
   expect_failure(predict(folder_ / "pipe"), 4, "device or pipe");
-  ASSERT_EQ(::mkfifo((folder_ / "p.csv.tmp").c_str(), 0666), 0);
-  EXPECT_EQ(run_program(predict(folder_ / "p.csv")).exit_code, 4);
+  ASSERT_EQ(::mkfifo((folder_ / "p.csv.1-1.tmp").c_str(), 0666), 0);
+  EXPECT_EQ(run_program(predict(folder_ / "p.csv")).exit_code, 0);
+  EXPECT_TRUE(fs::exists(folder_ / "p.csv.1-1.tmp"));
   const std::string other = folder_.write("other", "keep");
   fs::create_hard_link(other, folder_ / "q.csv.tmp");
-  expect_failure(predict(folder_ / "q.csv"), 4, "second name");
+  EXPECT_EQ(run_program(predict(folder_ / "q.csv")).exit_code, 0);
   EXPECT_EQ(read_bytes(other), "keep");
   expect_failure("inspect '" + (folder_ / "pipe") + "'", 4,
                  "not a regular file");

@@ -126,7 +126,7 @@ TEST_F(ResumeCommand, ASecondSignalEndsItAtOnce) {
                           "--hidden", "1000,1000", "--batch", "2000",
                           "--threads", "1", "--checkpoint-every", "1ms",
                           "--out", run()});
-  ASSERT_TRUE(program.waits_for(checkpoint() + ".tmp")) << program.err();
+  ASSERT_TRUE(program.waits_for_temporary_of(checkpoint())) << program.err();
   // Signals that come before the first is handled count as one.
   while (!program.has_ended()) {
     program.send(SIGINT);

@@ -50,6 +50,20 @@ bool RunningProgram::waits_for(const std::string& path) const {
   return true;
 }
 
+bool RunningProgram::waits_for_temporary_of(const std::string& path) const {
+  const std::filesystem::path file(path);
+  const std::string begin = file.filename().string() + ".";
+  while (!has_ended()) {
+    std::error_code error;  // it may not be there yet
+    for (const auto& entry :
+         std::filesystem::directory_iterator(file.parent_path(), error)) {
+      if (entry.path().filename().string().rfind(begin, 0) == 0) return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
 void RunningProgram::send(int signal) const { ::kill(process_, signal); }
 
 int RunningProgram::wait() {

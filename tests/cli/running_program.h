@@ -21,6 +21,8 @@ class RunningProgram {
   bool has_ended() const;
   /// Whether the file appears while the program runs.
   bool waits_for(const std::string& path) const;
+  /// Waits until that file is being written; false when the program ended.
+  bool waits_for_temporary_of(const std::string& path) const;
   void send(int signal) const;
   /// Waits for the end: the exit code, or minus the signal that killed it.
   int wait();

@@ -191,7 +191,7 @@ TEST_F(TableCommands, RowsThatOverflowAreNamedAndTheOthersPredicted) {
     EXPECT_EQ(filled(4), 1);
     const std::string file = folder_ / "p.csv";
     EXPECT_EQ(Json::parse(run_program("predict " + model_and_far +
-                                      "--json --out '" + file + "'")
+                                      "--json --force --out '" + file + "'")
                               .out)["rows_without_prediction"],
               2);
 

@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "radir/core/error.h"
+#include "radir/files/posix_file.h"
 #include "radir/files/system_error.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
@@ -45,12 +46,33 @@ TEST(AtomicFile, LeavesNothingBehindWithoutACommit) {
   EXPECT_EQ(files_in(folder), 1u);
 }
 
-TEST(AtomicFile, ReusesWhatAKilledProcessLeft) {
+TEST(AtomicFile, RemovesWhatKilledProcessesLeft) {
   const TemporaryFolder folder;
-  folder.write("out.csv.tmp", "longer than what comes now");
+  folder.write("out.csv.417-0.tmp", "longer than what comes now");
+  folder.write("out.csv.5-12.tmp", "");
   write_file(folder / "out.csv", "short");
   EXPECT_EQ(read_bytes(folder / "out.csv"), "short");
   EXPECT_EQ(files_in(folder), 1u);
+}
+
+TEST(AtomicFile, TouchesNoFileOfOthers) {
+  const TemporaryFolder folder;
+  const char* const names[] = {"out.csv.tmp", "out.csv.1-x.tmp",
+                               "out.csv.2.tmp", "other.csv.1-1.tmp",
+                               "out.csv.1-1.tmp.bak"};
+  for (const char* name : names) folder.write(name, "keep");
+  write_file(folder / "out.csv", "new");
+  for (const char* name : names) {
+    EXPECT_EQ(read_bytes(folder / name), "keep") << name;
+  }
+}
+
+TEST(NamesInFolder, AreAllButTheFolderItself) {
+  const TemporaryFolder folder;
+  folder.write("b", "");
+  EXPECT_EQ(names_in_folder(folder.path()), std::vector<std::string>{"b"});
+  EXPECT_EQ(names_in_folder(folder / "absent"), std::nullopt);
+  EXPECT_EQ(errno, ENOENT);
 }
 
 TEST(AtomicFile, RefusesASecondWriterOfTheSameFile) {

@@ -34,7 +34,8 @@ TEST(RunFolder, IsTakenByOneAtATime) {
 TEST(RunFolder, ALockThatAKilledProcessLeftIsInNobodysWay) {
   const TemporaryFolder place;
   place.write("run/lock", "");
-  place.write("run/config.json.tmp", "{");
+  place.write("run/config.json.417-0.tmp", "{");
+  place.write("run/config.json.tmp", "{");  // of radir 0.1
   EXPECT_NO_THROW(RunFolder::create(place / "run"));
   place.write("run/config.json", "{}");
   place.write("run/lock", "");
@@ -63,6 +64,18 @@ TEST(RunFolder, NothingThatIsThereIsTouched) {
   fs::remove_all(place / "run");
   fs::create_directory(place / "run");
   EXPECT_NO_THROW(RunFolder::check_free(place / "run"));
+}
+
+TEST(RunFolder, LinksInItAreNotFollowed) {
+  const TemporaryFolder place;
+  place.write("run/config.json", "{}");
+  place.write("precious", "keep");
+  fs::create_symlink("../precious", place / "run/checkpoint.safetensors");
+  expect_error<IoError>([&] { RunFolder::open(place / "run"); },
+                        "run/checkpoint.safetensors: is a symbolic link");
+  fs::remove(place / "run/checkpoint.safetensors");
+  fs::create_directory_symlink("run", place / "link");
+  EXPECT_EQ(RunFolder::open(place / "link").config(), "{}");
 }
 
 TEST(RunFolder, WithoutAConfigThereIsNothingToOpen) {

@@ -23,6 +23,7 @@ struct ExportCommand {
   std::string model;
   std::string onnx;
   std::string torchscript;
+  bool force = false;
   workflows::ExportOptions options;
 };
 
@@ -46,8 +47,10 @@ void export_model(const ExportCommand& command, const CommonOptions& common) {
   RADIR_CHECK(!file.empty(), ArgumentError,
               "export: no file to write; add --onnx FILE or ",
               "--torchscript FILE");
-  check_not_input(onnx ? "--onnx" : "--torchscript", file,
+  const char* option = onnx ? "--onnx" : "--torchscript";
+  check_not_input(option, file,
                   {command.model, command.model + "/model.safetensors"});
+  check_overwrite(option, file, command.force);
   const workflows::ExportSummary summary =
       onnx
           ? workflows::export_onnx(command.model, file, command.options)
@@ -89,6 +92,7 @@ void add_export(CLI::App& root, Invocation& invocation) {
                    "TorchScript file to write (needs libtorch)")
       ->type_name("FILE")
       ->excludes(onnx);
+  add_force_option(*command, options->force);
   add_choice_option(*command, "--weights", options->options.weights,
                     weight_choices(),
                     "Value to use for each weight: mean or mode");

@@ -20,6 +20,7 @@ struct PredictOptions {
   std::string model;
   std::string table;
   std::string out;
+  bool force = false;
   workflows::TablePredictionOptions prediction;
 };
 
@@ -81,12 +82,14 @@ void predict(PredictOptions options, const CommonOptions& common) {
                 "--quantiles must be above 0 and below 1, but got ",
                 probability);
   }
+  if (options.out == "-" || options.out == "/dev/stdout") options.out.clear();
   RADIR_CHECK(
       !common.json || !options.out.empty(), ArgumentError,
       "--json needs --out: standard output is used for the JSON document");
   check_not_input(
       "--out", options.out,
       {options.table, options.model, options.model + "/model.safetensors"});
+  check_overwrite("--out", options.out, options.force);
   CommandThreads pool(common);
   options.prediction.seed = common.seed;
   const TableModel model = workflows::load_table_model(options.model);
@@ -147,8 +150,9 @@ void add_predict(CLI::App& root, Invocation& invocation) {
       ->required();
   command
       ->add_option("--out", options->out,
-                   "CSV file to write (default: standard output)")
+                   "CSV file to write (default, and -: standard output)")
       ->type_name("FILE");
+  add_force_option(*command, options->force);
   command
       ->add_option("--quantiles", options->prediction.quantiles,
                    "Quantiles to print, above 0 and below 1")

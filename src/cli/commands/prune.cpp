@@ -19,6 +19,7 @@ using Json = nlohmann::ordered_json;
 struct PruneCommand {
   std::string model;
   std::string out;
+  bool force = false;
   std::string data;
   std::string data_dir;
   workflows::PruneOptions options;
@@ -55,6 +56,7 @@ void print(const char* name, const Json& figures) {
 void prune(const PruneCommand& command, const CommonOptions& common) {
   const std::string file = io::model_path(command.model);
   check_not_input("--out", command.out, {file});
+  check_overwrite("--out", command.out, command.force);
   const io::SavedModel model = io::read_model(file);
   const io::SavedModel pruned = workflows::prune_model(model, command.options);
   CommandThreads pool(common);
@@ -89,6 +91,7 @@ void add_prune(CLI::App& root, Invocation& invocation) {
   command->add_option("--out", options->out, "Model file to write")
       ->type_name("FILE")
       ->required();
+  add_force_option(*command, options->force);
   add_threshold_option(*command, options->options.threshold);
   command
       ->add_option("--max-flops", options->options.budget.max_flops,

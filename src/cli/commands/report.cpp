@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "radir/core/error.h"
 #include "radir/files/atomic_file.h"
 #include "radir/workflows/run_report.h"
 
@@ -14,14 +15,20 @@ namespace {
 struct ReportCommand {
   std::string run;
   std::string out;
+  bool force = false;
 };
 
 void report(const ReportCommand& command, const CommonOptions& common) {
+  check_overwrite("--out", command.out, command.force);
   const workflows::RunReport report = workflows::report_run(command.run);
   const std::string file =
       command.out.empty()
           ? (std::filesystem::path(command.run) / "report.html").string()
           : command.out;
+  RADIR_CHECK(!command.out.empty() || !std::filesystem::is_symlink(file),
+              IoError, file,
+              ": is a symbolic link, and links inside a run are ",
+              "not followed; remove it or use --out");
   files::write_file(file, report.page);
   if (common.json) {
     const nlohmann::ordered_json document = {{"run", command.run},
@@ -53,6 +60,7 @@ void add_report(CLI::App& root, Invocation& invocation) {
           "--out", options->out,
           "HTML file to write (default: report.html in the run folder)")
       ->type_name("FILE");
+  add_force_option(*command, options->force);
 }
 
 }  // namespace radir::cli

@@ -12,12 +12,14 @@ namespace {
 
 void add_figures(CLI::App& reproduce, Invocation& invocation) {
   const auto out = std::make_shared<std::string>("radir-figures.html");
+  const auto force = std::make_shared<bool>(false);
   CLI::App* command = add_command(
       reproduce, invocation,
       {"figures",
        "Draw the article's figures that need no training, as one page",
        "radir reproduce figures --out figures.html"},
-      [out](const CommonOptions& common) {
+      [out, force](const CommonOptions& common) {
+        check_overwrite("--out", *out, *force);
         files::write_file(*out, to_html(reproduce::figures()));
         if (common.json) {
           const nlohmann::ordered_json document = {{"page", *out}};
@@ -29,6 +31,7 @@ void add_figures(CLI::App& reproduce, Invocation& invocation) {
   command->add_option("--out", *out, "HTML file to write")
       ->type_name("FILE")
       ->capture_default_str();
+  add_force_option(*command, *force);
 }
 
 }  // namespace

@@ -31,9 +31,9 @@ void add_run_options(CLI::App& command, RunOptions& options) {
 }
 
 void check_resume_options(const CLI::App& command) {
-  const std::set<std::string> allowed = {"--resume",           "--threads",
-                                         "--device",           "--json",
-                                         "--checkpoint-every", "--data-dir"};
+  const std::set<std::string> allowed = {
+      "--resume",           "--threads", "--device",  "--json",
+      "--checkpoint-every", "--data",    "--data-dir"};
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
     RADIR_CHECK(option->count() == 0 || allowed.count(name) == 1, ArgumentError,

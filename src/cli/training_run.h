@@ -15,8 +15,9 @@ namespace radir::cli {
 
 /// Options of every command that trains.
 struct RunOptions {
-  std::string out;     ///< the folder of a new run
-  std::string resume;  ///< the folder of a run to resume
+  std::string out;         ///< the folder of a new run
+  std::string resume;      ///< the folder of a run to resume
+  std::string moved_data;  ///< where its data is now; "" where it was
   std::chrono::milliseconds checkpoint_every = std::chrono::seconds(30);
 };
 
@@ -25,7 +26,7 @@ void add_run_options(CLI::App& command, RunOptions& options);
 
 /// With --resume the settings come from the run. Throws ArgumentError when the
 /// command line has any other option than --threads, --device, --json,
-/// --checkpoint-every and --data-dir (the data may have moved).
+/// --checkpoint-every, --data and --data-dir (the data may have moved).
 void check_resume_options(const CLI::App& command);
 
 /// "50ms", "30s", "5m", "1h". Throws ArgumentError for any other text.

@@ -113,7 +113,8 @@ CompressRun begin_compress(const CompressRunOptions& options,
 }
 
 CompressRun resume_compress(const Json& config, const std::string& config_file,
-                            const std::string& data_dir) {
+                            const std::string& data_dir,
+                            const std::string& data) {
   CompressRun run{options_from_json(
                       files::JsonObject(config, config_file).object("command")),
                   {},
@@ -121,6 +122,7 @@ CompressRun resume_compress(const Json& config, const std::string& config_file,
   check_same_part(config, run.options.model, "network",
                   network_sum(run.options.model));
   if (!data_dir.empty()) run.options.data_dir = data_dir;
+  if (!data.empty()) run.options.data = absolute_path(data);
   run.images = read_images(run.options);
   run.options.settings.network =
       read_network(run.options.model, run.images.classes);

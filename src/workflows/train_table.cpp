@@ -339,7 +339,8 @@ TableTraining TableTraining::begin(TrainTableOptions options, std::string out,
       begin_run(out, config), std::move(options), std::move(problem)));
 }
 
-TableTraining TableTraining::resume(const std::string& run, const Note& note) {
+TableTraining TableTraining::resume(const std::string& run, const Note& note,
+                                    const std::string& table) {
   io::RunFolder folder = io::RunFolder::open(run);
   Json config = read_run_config(folder, kCommand, note);
   if (folder.is_finished()) {
@@ -349,6 +350,7 @@ TableTraining TableTraining::resume(const std::string& run, const Note& note) {
   }
   TrainTableOptions options = command_from_json(
       files::JsonObject(config, folder.config_file()).object("command"));
+  if (!table.empty()) options.table = absolute_path(table);
   Problem problem = load(options, note);
   check_same_data(config, options.table, problem.data["fingerprint"]);
   check_same_part(config, options.table, "encoding", problem.data["encoding"]);

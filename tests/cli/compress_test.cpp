@@ -152,9 +152,18 @@ TEST_F(CompressCommand, GoesOnToTheSameNetworkAfterASignal) {
   EXPECT_EQ(halfway.exit_code, 0) << halfway.err;
   EXPECT_NE(halfway.out.find(": unfinished, "), std::string::npos)
       << halfway.out;
-  const ProgramResult resumed =
-      run_program("compress --resume '" + run_ + "' --json");
+  const std::string resume = "compress --resume '" + run_ + "' --json ";
+  std::string other = kNetwork;
+  other.replace(other.find("20"), 2, "21");
+  folder_.write("network.json", other);
+  EXPECT_EQ(run_program(resume).exit_code, 4);
+  folder_.write("network.json", kNetwork);
+  const std::string moved = folder_ / "moved";
+  std::filesystem::rename(data_, moved);
+  EXPECT_EQ(run_program(resume).exit_code, 4);
+  const ProgramResult resumed = run_program(resume + "--data '" + moved + "'");
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  std::filesystem::rename(moved, data_);
   const std::string whole = folder_ / "whole";
   ::radir::testing::RunningProgram program(with_out(whole));
   ASSERT_EQ(program.wait(), 0) << program.err();

@@ -136,6 +136,32 @@ TEST_F(ResumeCommand, ASecondSignalEndsItAtOnce) {
   EXPECT_FALSE(contains(program.err(), "resume with")) << program.err();
 }
 
+TEST_F(ResumeCommand, FindsATableThatMoved) {
+  const std::string table = folder_.write("t.csv", testing::wave_table(0, 60));
+  const std::string words =
+      "train '" + table + "' --target y --method rdp --epochs 300 --out '";
+  ASSERT_EQ(run_program(words + (folder_ / "whole") + "'").exit_code, 0);
+  RunningProgram program({"train", table, "--target", "y", "--method", "rdp",
+                          "--epochs", "300", "--checkpoint-every", "1ms",
+                          "--out", run()});
+  ASSERT_TRUE(program.waits_for(checkpoint())) << program.err();
+  program.send(SIGKILL);
+  program.wait();
+  if (fs::exists(model())) GTEST_SKIP() << "the training was faster";
+  fs::rename(table, folder_ / "moved.csv");
+  expect_failure(resume(), 4, "no such file");
+  const std::string other =
+      folder_.write("other.csv", testing::wave_table(1, 61));
+  EXPECT_EQ(run_program(resume() + "--data '" + other + "'").exit_code, 4);
+  const ProgramResult result =
+      run_program(resume() + "--data '" + (folder_ / "moved.csv") + "'");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(io::read_model(model()).networks,
+            io::read_model(folder_ / "whole/model.safetensors").networks);
+  expect_failure("train --data '" + table + "' --target y", 2,
+                 "a new run takes its table as an argument");
+}
+
 TEST_F(ResumeCommand, OneProcessAtATimeUsesAFolder) {
   RunningProgram program(train());
   ASSERT_TRUE(program.waits_for(checkpoint())) << program.err();

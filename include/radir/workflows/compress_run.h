@@ -42,13 +42,15 @@ struct CompressRun {
 CompressRun begin_compress(const CompressRunOptions& options,
                            const CompressRunOptions& kept);
 
-/// The run that config.json describes; `config_file` names it in messages. A
-/// `data_dir` other than "" takes the place of the run's own. Throws IoError
+/// The run that config.json describes; `config_file` names it in messages.
+/// `data` and `data_dir` take the place of the run's own unless they are "".
+/// Throws IoError
 /// when an entry is invalid or a file cannot be read; whether the images are
 /// those of the run is for the caller to check.
 CompressRun resume_compress(const nlohmann::ordered_json& config,
                             const std::string& config_file,
-                            const std::string& data_dir);
+                            const std::string& data_dir,
+                            const std::string& data = "");
 
 /// metrics.jsonl: a line for each removal.
 std::string metrics_lines(const CompressResult& result);

@@ -74,11 +74,13 @@ class TableTraining {
   static TableTraining begin(
       TrainTableOptions options, std::string out,
       const std::function<void(const std::string&)>& note = nullptr);
-  /// Opens a run that `begin` started; it may be finished. Throws IoError when
-  /// the run is damaged or its table has changed.
+  /// Opens a run that `begin` started; it may be finished. `table` is where its
+  /// table is now, if that moved. Throws IoError when the run is damaged or its
+  /// table has changed.
   static TableTraining resume(
       const std::string& run,
-      const std::function<void(const std::string&)>& note = nullptr);
+      const std::function<void(const std::string&)>& note = nullptr,
+      const std::string& table = "");
 
   ~TableTraining();
   TableTraining(TableTraining&&) noexcept;

@@ -105,13 +105,14 @@ void begin(CompressRunOptions options, RunOptions run,
   train(begun, begin_run(run.out, begun.config), run, common);
 }
 
-void resume(const CompressRunOptions& given, const RunOptions& run,
-            const CommonOptions& common) {
+/// `moved` is where the images are now, or "".
+void resume(const CompressRunOptions& given, const std::string& moved,
+            const RunOptions& run, const CommonOptions& common) {
   const io::RunFolder folder = io::RunFolder::open(run.resume);
   const Json config = read_run_config(folder, kCommand);
   if (folder.is_finished()) return show_finished(folder, config, common);
-  const CompressRun begun =
-      workflows::resume_compress(config, folder.config_file(), given.data_dir);
+  const CompressRun begun = workflows::resume_compress(
+      config, folder.config_file(), given.data_dir, moved);
   check_same_data(config, begun.options.data, begun.images.fingerprint);
   train(begun, folder, run, common);
 }
@@ -153,8 +154,10 @@ void add_compress(CLI::App& root, Invocation& invocation) {
        "radir compress --data digits --model lenet5 --out small"},
       [options, run, &root](const CommonOptions& common) {
         if (run->resume.empty()) return begin(*options, *run, common);
-        check_resume_options(*root.get_subcommand(kCommand));
-        resume(*options, *run, common);
+        const CLI::App& parsed = *root.get_subcommand(kCommand);
+        check_resume_options(parsed);
+        const bool moved = parsed.count("--data") > 0;
+        resume(*options, moved ? options->data : "", *run, common);
       });
   command
       ->add_option("--data", options->data,

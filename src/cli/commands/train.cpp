@@ -11,6 +11,7 @@
 #include "cli/settings_options.h"
 #include "cli/training_run.h"
 #include "radir/core/error.h"
+#include "radir/core/shell_text.h"
 #include "radir/data/table_encoder.h"
 #include "radir/workflows/chain_report.h"
 #include "radir/workflows/resumable_run.h"
@@ -103,6 +104,10 @@ void print(const TrainTableResult& result, bool as_json) {
 
 void train(TrainTableOptions options, const RunOptions& run,
            const CommonOptions& common) {
+  RADIR_CHECK(run.moved_data.empty() || !run.resume.empty(), ArgumentError,
+              "--data says where the table of a resumed run is now; a new run ",
+              "takes its table as an argument: radir train ",
+              shell_word(run.moved_data), " ...");
   RADIR_CHECK(!run.resume.empty() ||
                   (!options.table.empty() && !options.target.empty()),
               ArgumentError,
@@ -111,7 +116,7 @@ void train(TrainTableOptions options, const RunOptions& run,
   TableTraining training =
       run.resume.empty()
           ? TableTraining::begin(std::move(options), run.out, say)
-          : TableTraining::resume(run.resume, say);
+          : TableTraining::resume(run.resume, say, run.moved_data);
   CommandThreads pool(common);
   TrainTableResult result;
   with_stop_signals(run, [&](const workflows::CheckpointOptions& checkpoints) {
@@ -151,6 +156,10 @@ void add_train(CLI::App& root, Invocation& invocation) {
                    "Column to predict; a text column means classification")
       ->type_name("COLUMN");
   add_run_options(*command, *run);
+  command
+      ->add_option("--data", run->moved_data,
+                   "With --resume: where the table is now, if it was moved")
+      ->type_name("TABLE");
   // Before the settings, so that these change what it sets.
   add_preset_option(*command, options->settings);
   add_settings_options(*command, options->settings);

@@ -130,7 +130,29 @@ TEST_F(ReproduceCommand, LenetGoesOnToTheSameFiguresAfterASignal) {
   expect_failure("report '" + run() + "'", 2, "contains a benchmark");
   const ProgramResult finished = run_program(resume("lenet300") + "--json");
   EXPECT_EQ(document(finished), uninterrupted(lenet300));
+  EXPECT_TRUE(contains(finished.out, "not the published data: mnist ("))
+      << finished.out;
   EXPECT_EQ(run_program(resume("lenet300") + "--json").out, finished.out);
+}
+
+TEST_F(ReproduceCommand, SaysThatItsDataIsNotThePublished) {
+  testing::write_small_uci_set(folder_);
+  const std::string line =
+      "reproduce uci --sets yacht --steps 20 --data-dir '" + folder_.path() +
+      "' --out '";
+  const ProgramResult text = run_program(line + run() + "'");
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_TRUE(contains(text.out, "yacht (not the published data)")) << text.out;
+  EXPECT_TRUE(contains(text.out, "\nnot the published data: yacht ("))
+      << text.out;
+  const std::string methods = folder_ / "methods";
+  const ProgramResult compared =
+      run_program(line + methods + "' --methods map --splits 1 --json");
+  EXPECT_EQ(compared.exit_code, 0) << compared.err;
+  EXPECT_EQ(Json::parse(compared.out)["not_the_published_data"][0]["set"],
+            "yacht");
+  EXPECT_TRUE(contains(read_bytes(methods + "/methods.html"),
+                       "not the published data: yacht ("));
 }
 
 TEST_F(ReproduceCommand, TheFolderAndItsSettingsBelongToOneRun) {

@@ -11,6 +11,7 @@
 #include "radir/io/run_folder.h"
 #include "radir/report/table.h"
 #include "radir/reproduce/lenet.h"
+#include "radir/reproduce/unpublished.h"
 #include "radir/workflows/compress.h"
 #include "radir/workflows/compress_result.h"
 #include "radir/workflows/resumable_run.h"
@@ -59,16 +60,19 @@ Json lenet_config(const LenetOptions& options, const ImageSplit& images) {
 }
 
 void print(const std::string& run, const LenetOptions& options,
-           const std::vector<LenetRun>& runs, bool json) {
+           const std::vector<LenetRun>& runs, const std::string& note,
+           bool json) {
   if (!json) {
-    std::cout << to_text(reproduce::lenet_table(options, runs)) << "\nrun  "
-              << run << "\n";
+    std::cout << to_text(reproduce::lenet_table(options, runs))
+              << (note.empty() ? note : "\n" + note + "\n") << "\nrun  " << run
+              << "\n";
     return;
   }
   Json list = Json::array();
   for (const LenetRun& one : runs) list.push_back(to_json(one));
   const Json document = {{"version", version()},
                          {"run", run},
+                         {"not_the_published_data", note},
                          {"median", to_json(reproduce::median_run(runs))},
                          {"runs", std::move(list)}};
   std::cout << document.dump(2) << "\n";
@@ -77,6 +81,8 @@ void print(const std::string& run, const LenetOptions& options,
 void run_in(const io::RunFolder& folder, const LenetOptions& options,
             const ImageSplit& images, const RunOptions& run_options,
             const CommonOptions& common) {
+  const std::string note = note_on_unpublished(
+      reproduce::unpublished_sets(options.data_dir, {"mnist"}));
   CommandThreads pool(common);
   std::vector<LenetRun> runs;
   train_in(folder, lenet_command(options.dense), run_options,
@@ -90,7 +96,7 @@ void run_in(const io::RunFolder& folder, const LenetOptions& options,
                  &run);
            });
   folder.remove_checkpoints();
-  print(folder.path(), options, runs, common.json);
+  print(folder.path(), options, runs, note, common.json);
 }
 
 void begin(LenetOptions options, RunOptions run, const CommonOptions& common) {

@@ -14,6 +14,7 @@
 #include "radir/report/table.h"
 #include "radir/reproduce/uci.h"
 #include "radir/reproduce/uci_methods.h"
+#include "radir/reproduce/unpublished.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/run_config.h"
 #include "radir/workflows/table_fit.h"
@@ -27,10 +28,39 @@ using reproduce::UciNoiseResult;
 using reproduce::UciOptions;
 using reproduce::UciScore;
 using reproduce::UciSplitResult;
+using reproduce::UnpublishedSet;
 using Json = nlohmann::ordered_json;
 using Results = std::vector<UciSplitResult>;
 
 constexpr const char* kUciCommand = "reproduce uci";
+
+/// The sets of a run that are not the published ones.
+std::vector<UnpublishedSet> unpublished_of(
+    const UciOptions& options, const std::vector<data::UciSet>& sets) {
+  std::vector<std::string> names;
+  for (const data::UciSet& set : sets) names.push_back(set.name);
+  return reproduce::unpublished_sets(options.data_dir, names);
+}
+
+Json to_json(const std::vector<UnpublishedSet>& sets) {
+  Json json = Json::array();
+  for (const UnpublishedSet& set : sets) {
+    json.push_back({{"set", set.name}, {"problem", set.problem}});
+  }
+  return json;
+}
+
+std::string marked_text(report::Table table,
+                        const std::vector<UnpublishedSet>& unpublished) {
+  mark_unpublished(table, unpublished);
+  return to_text(table);
+}
+
+/// A line of its own under the tables, if there is anything to say.
+std::string note_line(const std::vector<UnpublishedSet>& unpublished) {
+  const std::string note = note_on_unpublished(unpublished);
+  return note.empty() ? note : "\n" + note + "\n";
+}
 
 Json to_json(const UciMean& mean) {
   return {{"mean", mean.mean}, {"stderr", mean.standard_error}};
@@ -84,33 +114,38 @@ Json set_json(const Results& results, const std::string& set) {
   return json;
 }
 
-void print(const std::string& run, const Results& results, bool json) {
+void print(const std::string& run, const Results& results,
+           const std::vector<UnpublishedSet>& unpublished, bool json) {
   if (json) {
     Json sets = Json::array();
     for (const std::string& set : reproduce::uci_sets_of(results)) {
       sets.push_back(set_json(results, set));
     }
-    const Json document = {
-        {"version", version()}, {"run", run}, {"sets", std::move(sets)}};
+    const Json document = {{"version", version()},
+                           {"run", run},
+                           {"not_the_published_data", to_json(unpublished)},
+                           {"sets", std::move(sets)}};
     std::cout << document.dump(2) << "\n";
     return;
   }
   std::cout << "Test log-likelihood per row, mean over splits and standard "
                "error\n\n"
-            << to_text(reproduce::uci_log_likelihood_table(results))
+            << marked_text(reproduce::uci_log_likelihood_table(results),
+                           unpublished)
             << "\nErrors and coverage (coverage: noise model by validation)\n\n"
-            << to_text(reproduce::uci_error_table(results)) << "\nrun  " << run
-            << "\n";
+            << marked_text(reproduce::uci_error_table(results), unpublished)
+            << note_line(unpublished) << "\nrun  " << run << "\n";
 }
 
 void print_methods(const std::string& run,
                    const std::vector<UciMethodResult>& results,
+                   const std::vector<UnpublishedSet>& unpublished,
                    const std::string& page, bool json) {
-  const report::Table table = reproduce::uci_method_table(results);
   if (!json) {
     std::cout << "Test log-likelihood per row, mean over splits and standard "
                  "error\n\n"
-              << to_text(table) << "\nrun  " << run << "\npage " << page
+              << marked_text(reproduce::uci_method_table(results), unpublished)
+              << note_line(unpublished) << "\nrun  " << run << "\npage " << page
               << "\n";
     return;
   }
@@ -132,8 +167,10 @@ void print_methods(const std::string& run,
     }
     methods.push_back(std::move(entry));
   }
-  const Json document = {
-      {"version", version()}, {"run", run}, {"methods", std::move(methods)}};
+  const Json document = {{"version", version()},
+                         {"run", run},
+                         {"not_the_published_data", to_json(unpublished)},
+                         {"methods", std::move(methods)}};
   std::cout << document.dump(2) << "\n";
 }
 
@@ -146,6 +183,7 @@ void run_methods_in(const io::RunFolder& folder, const UciOptions& options,
                     const std::vector<data::UciSet>& sets,
                     const RunOptions& run_options,
                     const CommonOptions& common) {
+  const auto unpublished = unpublished_of(options, sets);
   CommandThreads pool(common);
   std::vector<UciMethodResult> results;
   train_in(folder, kUciCommand, run_options,
@@ -164,8 +202,11 @@ void run_methods_in(const io::RunFolder& folder, const UciOptions& options,
            });
   folder.remove_checkpoints();
   const std::string page = folder.file("methods.html");
-  files::write_file(page, to_html(reproduce::uci_method_page(results)));
-  print_methods(folder.path(), results, page, common.json);
+  report::Page content = reproduce::uci_method_page(results);
+  const std::string note = note_on_unpublished(unpublished);
+  if (!note.empty()) content.lead += " Here " + note + ".";
+  files::write_file(page, to_html(content));
+  print_methods(folder.path(), results, unpublished, page, common.json);
 }
 
 Json uci_config(const UciOptions& options, const std::string& fingerprint) {
@@ -180,6 +221,7 @@ void run_in(const io::RunFolder& folder, const UciOptions& options,
   if (!options.methods.empty()) {
     return run_methods_in(folder, options, sets, run_options, common);
   }
+  const auto unpublished = unpublished_of(options, sets);
   CommandThreads pool(common);
   Results results;
   train_in(
@@ -194,7 +236,7 @@ void run_in(const io::RunFolder& folder, const UciOptions& options,
         results = reproduce::run_uci(options, sets, pool, report, &run);
       });
   folder.remove_checkpoints();
-  print(folder.path(), results, common.json);
+  print(folder.path(), results, unpublished, common.json);
 }
 
 void begin(UciOptions options, RunOptions run, const CommonOptions& common) {

@@ -1,5 +1,7 @@
 #include "radir/io/checkpoint.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -16,8 +18,11 @@ using train::EpochReport;
 using train::TrainerProgress;
 
 constexpr const char* kCheckpointKey = "radir.checkpoint";
-/// Raised when a file of the new form would be misread by an older program.
-constexpr std::int64_t kCheckpointVersion = 1;
+/// Raised when a file of the new form would be misread by an older program: the
+/// second has a thinned history, with the numbers of its epochs.
+constexpr std::int64_t kCheckpointVersion = 2;
+constexpr std::int64_t kVersionOfAllEpochs = 1;
+constexpr const char* kEpochs = "history.epoch";
 
 /// The numbers of every epoch's report, each a tensor of its own.
 constexpr std::pair<const char*, double EpochReport::*> kColumns[] = {
@@ -41,6 +46,7 @@ bool is_optimizer_slot(const std::string& name) {
 /// because not every epoch has one.
 struct HistoryColumns {
   std::vector<std::vector<double>> numbers;
+  std::vector<std::int64_t> epochs;
   std::vector<std::int64_t> steps;
   std::vector<std::uint8_t> selected;
   std::vector<std::int64_t> validation_epochs;
@@ -52,12 +58,18 @@ struct HistoryColumns {
       for (std::size_t i = 0; i < numbers.size(); ++i) {
         numbers[i].push_back(report.*kColumns[i].second);
       }
+      epochs.push_back(report.epoch);
       steps.push_back(report.step);
       selected.push_back(report.selected ? 1 : 0);
       if (!report.validation_nll) continue;
       validation_epochs.push_back(report.epoch);
       validation_nll.push_back(*report.validation_nll);
     }
+  }
+
+  bool is_thinned() const {
+    return !epochs.empty() &&
+           epochs.back() != static_cast<std::int64_t>(epochs.size());
   }
 
   void add_to(SafetensorsWriter& writer) const {
@@ -68,6 +80,7 @@ struct HistoryColumns {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       add(kColumns[i].first, numbers[i]);
     }
+    if (is_thinned()) add(kEpochs, epochs);
     add("history.step", steps);
     add("history.selected", selected);
     add("history.validation_epoch", validation_epochs);
@@ -87,13 +100,30 @@ std::vector<V> column(const SafetensorsFile& file, const char* name,
   return file.values<V>(name, {static_cast<std::int64_t>(length)});
 }
 
+/// The epochs of the history; without their numbers it has all of them.
+std::vector<std::int64_t> read_epochs(const SafetensorsFile& file,
+                                      std::size_t count) {
+  std::vector<std::int64_t> epochs(count);
+  std::iota(epochs.begin(), epochs.end(), 1);
+  if (file.tensors().count(kEpochs) == 0) return epochs;
+  epochs = column<std::int64_t>(file, kEpochs, count);
+  std::int64_t last = 0;
+  for (const std::int64_t epoch : epochs) {
+    RADIR_CHECK(epoch > last, IoError, file.name(), ": the epoch ", epoch,
+                " follows the epoch ", last, "; the file is damaged");
+    last = epoch;
+  }
+  return epochs;
+}
+
 std::vector<EpochReport> read_history(const SafetensorsFile& file) {
   const auto steps = column<std::int64_t>(file, "history.step");
   const auto selected =
       column<std::uint8_t>(file, "history.selected", steps.size());
+  const std::vector<std::int64_t> numbers = read_epochs(file, steps.size());
   std::vector<EpochReport> history(steps.size());
   for (std::size_t i = 0; i < history.size(); ++i) {
-    history[i].epoch = static_cast<std::int64_t>(i) + 1;
+    history[i].epoch = numbers[i];
     history[i].step = steps[i];
     history[i].selected = selected[i] != 0;
   }
@@ -107,11 +137,14 @@ std::vector<EpochReport> read_history(const SafetensorsFile& file) {
   const auto nll =
       column<double>(file, "history.validation_nll", epochs.size());
   for (std::size_t i = 0; i < epochs.size(); ++i) {
-    RADIR_CHECK(
-        epochs[i] >= 1 && epochs[i] <= static_cast<std::int64_t>(steps.size()),
-        IoError, file.name(), ": there is a validation of epoch ", epochs[i],
-        ", but there are ", steps.size(), " epochs; the file is damaged");
-    history[static_cast<std::size_t>(epochs[i] - 1)].validation_nll = nll[i];
+    const auto found =
+        std::lower_bound(numbers.begin(), numbers.end(), epochs[i]);
+    RADIR_CHECK(found != numbers.end() && *found == epochs[i], IoError,
+                file.name(), ": there is a validation of epoch ", epochs[i],
+                ", but there are ", steps.size(),
+                " epochs; the file is damaged");
+    history[static_cast<std::size_t>(found - numbers.begin())].validation_nll =
+        nll[i];
   }
   return history;
 }
@@ -161,8 +194,8 @@ Json read_progress(const SafetensorsFile& file) {
   files::JsonObject json(document, where_in(file));
   const std::int64_t format = json.integer("format");
   const std::string program = json.text("program");
-  RADIR_CHECK(format == kCheckpointVersion, IoError, file.name(),
-              ": the checkpoint has format ", format,
+  RADIR_CHECK(format >= kVersionOfAllEpochs && format <= kCheckpointVersion,
+              IoError, file.name(), ": the checkpoint has format ", format,
               ", but this program (version ", version(), ") reads format ",
               kCheckpointVersion, "; use the program that wrote it (version ",
               program, ")");
@@ -200,14 +233,15 @@ template <typename T>
 void write_checkpoint(const std::string& path,
                       const TrainerProgress<T>& progress,
                       const std::string& configuration) {
-  const Json json = {{"format", kCheckpointVersion},
+  const HistoryColumns history(progress.history);
+  const Json json = {{"format", history.is_thinned() ? kCheckpointVersion
+                                                     : kVersionOfAllEpochs},
                      {"program", version()},
                      {"configuration", parse_configuration(configuration)},
                      {"seed", progress.state.seed},
                      {"step", progress.state.step},
                      {"selected_epoch", progress.selected_epoch},
                      {"epoch_nll", progress.epoch_nll}};
-  const HistoryColumns history(progress.history);
   SafetensorsWriter writer;
   writer.set_metadata(kCheckpointKey, json.dump());
   const auto add = [&writer](const std::string& name,

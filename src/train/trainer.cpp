@@ -136,6 +136,7 @@ class Run {
                                       std::chrono::steady_clock::now() - start)
                                       .count();
       progress_.history.push_back(*report);
+      thin_history();
       if (callback && !callback(*report, progress_.state)) break;
     }
     if (options_.kept_parameters == KeptParameters::Last &&
@@ -153,7 +154,7 @@ class Run {
     return (count() + size - 1) / size;
   }
   std::int64_t whole_epochs() const {
-    return static_cast<std::int64_t>(progress_.history.size());
+    return progress_.history.empty() ? 0 : progress_.history.back().epoch;
   }
   bool is_finished() const {
     return whole_epochs() == options_.epochs ||
@@ -253,6 +254,28 @@ class Run {
     return report;
   }
 
+  /// Checkpoints hold the history, which must not grow without end. What
+  /// selection and early stopping follow from stays.
+  void thin_history() {
+    std::vector<EpochReport>& history = progress_.history;
+    if (static_cast<std::int64_t>(history.size()) < thin_at_) return;
+    const std::int64_t every =
+        std::max<std::int64_t>(1, options_.epochs / kHistoryPoints);
+    const auto is_kept = [&](const EpochReport& report) {
+      return report.epoch % every == 0 ||
+             report.epoch == progress_.selected_epoch ||
+             report.epoch == history.back().epoch ||
+             (options_.patience > 0 && score(report) &&
+              report.epoch > progress_.selected_epoch);
+    };
+    std::vector<EpochReport> kept;
+    std::copy_if(history.begin(), history.end(), std::back_inserter(kept),
+                 is_kept);
+    history = std::move(kept);
+    thin_at_ =
+        std::max(kMostReports, 2 * static_cast<std::int64_t>(history.size()));
+  }
+
   /// Replaces a batch by changed copies of its examples.
   void augment(Batch<T>& batch) {
     const std::int64_t width = model_.input_size();
@@ -330,6 +353,7 @@ class Run {
   TrainerProgress<T> progress_;
   std::vector<std::int64_t> indices_;
   Examples<T> augmented_;
+  std::int64_t thin_at_ = kMostReports;  // reports
   // Both follow from the history.
   double best_score_ = std::numeric_limits<double>::infinity();
   std::int64_t validations_without_better_ = 0;

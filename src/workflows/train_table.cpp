@@ -33,7 +33,7 @@ namespace table_training {
 class History {
  public:
   explicit History(std::int64_t epochs)
-      : every_(std::max<std::int64_t>(1, epochs / 200)) {}
+      : every_(std::max<std::int64_t>(1, epochs / train::kHistoryPoints)) {}
 
   void add(std::int64_t restart, const train::EpochReport& report) {
     last_[restart] = report;

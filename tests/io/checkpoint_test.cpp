@@ -91,6 +91,19 @@ TEST(Checkpoint, WhatIsWrittenIsReadToTheLastBit) {
   expect_round_trip(without_optimizer);
 }
 
+TEST(Checkpoint, AThinnedHistoryKeepsTheNumbersOfItsEpochs) {
+  TrainerProgress<float> progress = some_progress<float>();
+  progress.history[0].epoch = 500;
+  progress.history[1].epoch = 2000;
+  expect_round_trip(progress);
+  progress.history[1].epoch = 400;
+  const TemporaryFolder folder;
+  write_checkpoint(folder / "c", progress, kSettings);
+  expect_error<IoError>(
+      [&] { read_checkpoint<float>(folder / "c", kSettings); },
+      "the epoch 400 follows the epoch 500");
+}
+
 TEST(Checkpoint, TheHistoryIsReadWithoutTheSettings) {
   const TemporaryFolder folder;
   const auto progress = some_progress<float>();
@@ -210,7 +223,7 @@ TEST(Checkpoint, ReadingIsStrict) {
       };
   EXPECT_NO_THROW(read_checkpoint<float>(
       "file", with_description([](nlohmann::json&) {}), kSettings));
-  expect_refused([](nlohmann::json& j) { j["format"] = 2; }, "has format 2");
+  expect_refused([](nlohmann::json& j) { j["format"] = 3; }, "has format 3");
   expect_refused([](nlohmann::json& j) { j.erase("step"); },
                  "\"step\" is missing");
   expect_refused([](nlohmann::json& j) { j["seed"] = -1; }, "\"seed\"");
@@ -241,7 +254,8 @@ TEST(Checkpoint, OtherFilesAreRefused) {
 
 TEST(Checkpoint, AValidationOfNoEpochIsRefused) {
   TrainerProgress<float> progress = some_progress<float>();
-  progress.history.back().epoch = 3;  // there are two
+  progress.history.front().epoch = 3;  // there are two
+  progress.history.front().validation_nll = 1;
   const TemporaryFolder folder;
   write_checkpoint(folder / "c", progress, kSettings);
   expect_error<IoError>(

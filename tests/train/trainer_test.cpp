@@ -132,6 +132,36 @@ TEST(Trainer, LowestTrainingLossLooksAtTheLastEpochsAlone) {
   EXPECT_EQ(result.selected_epoch, best->epoch);
 }
 
+TEST(Trainer, ALongHistoryIsThinned) {
+  const Curve data(20, 8);
+  TrainerOptions options = quick_options();
+  options.epochs = 5 * kMostReports;
+  options.kept_parameters = KeptParameters::LowestValidationLoss;
+  options.validation_share = 0.2;
+  std::int64_t epochs = 0;
+  const auto result =
+      fit<float>(regression_model(), data.view(), options,
+                 [&](const EpochReport&, const TrainingState<float>&) {
+                   ++epochs;
+                   return true;
+                 });
+  EXPECT_EQ(epochs, options.epochs);
+  EXPECT_LE(static_cast<std::int64_t>(result.history.size()), kMostReports);
+  EXPECT_EQ(result.history.back().epoch, options.epochs);
+  std::int64_t multiples = 0;
+  bool has_selected = false;
+  for (const EpochReport& report : result.history) {
+    multiples += report.epoch % (options.epochs / kHistoryPoints) == 0;
+    has_selected |= report.epoch == result.selected_epoch;
+  }
+  EXPECT_EQ(multiples, kHistoryPoints);
+  EXPECT_TRUE(has_selected);
+  // It can be resumed.
+  const auto again = fit<float>(regression_model(), data.view(), options,
+                                nullptr, nullptr, {result, nullptr});
+  EXPECT_EQ(again.parameters, result.parameters);
+}
+
 TEST(Trainer, TheCallbackCanStopIt) {
   const Curve data(100, 8);
   const auto result =

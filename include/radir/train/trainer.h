@@ -94,6 +94,11 @@ template <typename T>
 using EpochCallback =
     std::function<bool(const EpochReport&, const TrainingState<T>&)>;
 
+/// Reports that a history holds before it is thinned to those of every
+/// (epochs / kHistoryPoints)-th epoch.
+constexpr std::int64_t kMostReports = 1000;
+constexpr std::int64_t kHistoryPoints = 200;
+
 /// The progress of a fit: between two steps all it needs to continue to the
 /// same bits (the order of the data is a function of seed and epoch), at its
 /// end the result.
@@ -101,9 +106,11 @@ template <typename T>
 struct TrainerProgress {
   /// The selected ones; of a method that samples, all draws one after another.
   std::vector<T> parameters;
-  TrainingState<T> state;            ///< after the last step
-  std::vector<EpochReport> history;  ///< of the complete epochs
-  std::int64_t selected_epoch = 0;   ///< 0: none yet
+  TrainingState<T> state;  ///< after the last step
+  /// Of the complete epochs; beyond kMostReports some hundred of them, the
+  /// selected one and the last included.
+  std::vector<EpochReport> history;
+  std::int64_t selected_epoch = 0;  ///< 0: none yet
   /// What the steps of an incomplete epoch add to its mean NLL.
   double epoch_nll = 0;
 };

@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "radir/core/control_group.h"
 #include "radir/core/error.h"
 
 namespace radir {
@@ -39,14 +40,6 @@ std::int64_t left_of_address_space() {
          used * ::sysconf(_SC_PAGESIZE);
 }
 
-/// The limit of the control group of a container. What is used of it is not
-/// subtracted: that counts cached files, which the kernel gives back.
-std::int64_t limit_of_container() {
-  std::int64_t most = 0;
-  std::ifstream limit("/sys/fs/cgroup/memory.max");
-  return limit >> most ? most : kUnlimited;  // "max" is not a number
-}
-
 std::string gibibytes(std::int64_t bytes) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f GiB",
@@ -59,7 +52,9 @@ std::string gibibytes(std::int64_t bytes) {
 std::int64_t free_memory() {
   return std::max<std::int64_t>(
       0, std::min({available_in_machine(), left_of_address_space(),
-                   limit_of_container()}));
+                   // What is used of it is not subtracted: that counts cached
+                   // files, which the kernel gives back.
+                   least_group_limit("memory.max")}));
 }
 
 void check_memory(std::int64_t bytes, const char* what, const char* remedy) {

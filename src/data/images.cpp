@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "radir/core/error.h"
+#include "radir/core/memory.h"
 #include "radir/data/builtin_data.h"
 #include "radir/data/data_dir.h"
 #include "radir/data/fingerprint.h"
@@ -37,6 +38,8 @@ ImageRows to_rows(const ImageSet& set) {
   ImageRows rows;
   rows.count = set.count;
   rows.shape = {1, set.rows, set.columns};
+  check_memory(static_cast<std::int64_t>(set.pixels.size() * sizeof(float)),
+               "the pixels of the images as numbers", "use fewer images");
   rows.pixels.resize(set.pixels.size());
   std::transform(
       set.pixels.begin(), set.pixels.end(), rows.pixels.begin(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "radir/core/error.h"
+#include "radir/core/memory.h"
 #include "radir/kernels/network.h"
 #include "train/posterior_set.h"
 
@@ -35,6 +36,11 @@ class Predictor<T>::Impl {
     RADIR_CHECK(samples > 0, ArgumentError,
                 "Predictor: the number of samples must be positive, but is ",
                 samples);
+    check_memory(
+        static_cast<std::int64_t>(posteriors_.draw().size() * sizeof(T)) *
+            samples,
+        "the drawn weights of all networks",
+        "use fewer samples or a smaller network");
     draws_.resize(posteriors_.draw().size() *
                   static_cast<std::size_t>(samples));
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "radir/core/error.h"
+#include "radir/core/memory.h"
 #include "radir/kernels/random.h"
 #include "radir/train/evaluation.h"
 #include "radir/train/method.h"
@@ -111,6 +112,12 @@ class Run {
                 ArgumentError, "training: the method ", options.method,
                 " makes no use of a validation part; validation_share must be ",
                 "0");
+    if (method_->is_sampler()) {
+      check_memory(options.hmc.kept * model.parameter_count() *
+                       static_cast<std::int64_t>(sizeof(T)),
+                   "the kept draws of a chain",
+                   "keep fewer of them or use a smaller network");
+    }
     if (resumption.from) {
       progress_ = std::move(*resumption.from);
       check_progress();

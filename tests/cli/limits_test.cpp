@@ -50,6 +50,27 @@ TEST(Limits, ATableOfIdsIsRefusedWithAnEstimate) {
       << result.err;
 }
 
+TEST(Limits, DrawsThatDoNotFitAreRefusedWithAnEstimate) {
+  RADIR_SKIP_LIMITS;
+  const TemporaryFolder folder;
+  const std::string table = folder.write("t.csv", testing::small_table());
+  const std::string run = " '" + (folder / "run") + "' ";
+  ASSERT_EQ(run_program("train '" + table +
+                        "' --target y --method rdp --epochs 2 --out" + run)
+                .exit_code,
+            0);
+  for (const std::string command : {"predict", "evaluate"}) {
+    const ProgramResult result = run_program(
+        command + run + "'" + table + "' --threads 1 --samples 5000000", "",
+        "ulimit -v 1000000");
+    EXPECT_EQ(result.exit_code, 6) << result.err;
+    EXPECT_TRUE(contains(result.err,
+                         "the drawn weights of all networks would "
+                         "take "))
+        << result.err;
+  }
+}
+
 TEST(Limits, RunningOutOfMemoryIsNoBug) {
   RADIR_SKIP_LIMITS;
   const TemporaryFolder folder;

@@ -77,6 +77,13 @@ UnitScores FamilyPosterior<T>::unit_scores(const Arrays<const T>& parameters) {
 }
 
 template <typename T>
+void FamilyPosterior<T>::step_moments(const Arrays<const T>& parameters,
+                                      const kernels::RandomStream&, T* mean,
+                                      T* variance) {
+  moments(parameters, mean, variance);
+}
+
+template <typename T>
 void FamilyPosterior<T>::moments_backward(const Arrays<const T>&, const T*,
                                           const T*, const Arrays<T>&) {
   detail::throw_error<UnsupportedError>("moments_backward: the family ",

@@ -4,6 +4,7 @@
 #include "radir/core/error.h"
 #include "radir/posterior/dropout.h"
 #include "radir/posterior/family.h"
+#include "radir/posterior/gates.h"
 #include "radir/posterior/gaussian.h"
 #include "radir/posterior/group_lasso.h"
 #include "radir/posterior/matrix_gaussian.h"
@@ -20,7 +21,12 @@ std::vector<const Family*> built_in() {
           &family_of(PointOptions{}),
           &family_of(GroupLassoOptions{}),
           &family_of(MatrixGaussianOptions{}),
-          &family_of(DropoutOptions{})};
+          &family_of(DropoutOptions{}),
+          &family_of(GroupNormalJeffreysOptions{}),
+          &family_of(GroupHorseshoeOptions{}),
+          &family_of(HardConcreteOptions{}),
+          &family_of(GeneralizedDropoutOptions{}),
+          &family_of(StructuredPruningOptions{})};
 }
 
 struct Registry {

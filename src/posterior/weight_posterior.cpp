@@ -194,6 +194,13 @@ double WeightPosterior<T>::dropout_rate() const {
 }
 
 template <typename T>
+void WeightPosterior<T>::step_moments(const Arrays<const T>& parameters,
+                                      const kernels::RandomStream& stream,
+                                      T* mean, T* variance) {
+  family_->step_moments(parameters, stream, mean, variance);
+}
+
+template <typename T>
 void WeightPosterior<T>::moments_backward(const Arrays<const T>& parameters,
                                           const T* mean_gradient,
                                           const T* variance_gradient,

@@ -25,6 +25,13 @@ posterior::UnitScores layer_scores(const train::Model& model,
                                       parameters.data()));
 }
 
+/// The score of a unit by its row and its column, where it has them.
+double unit_score(const double* row, const double* column, bool are_gates) {
+  if (row == nullptr) return *column;
+  if (column == nullptr) return *row;
+  return are_gates ? std::min(*row, *column) : *row + *column;
+}
+
 /// Inputs, the highest score first.
 std::vector<std::int64_t> ranked(const std::vector<double>& scores) {
   std::vector<std::int64_t> order(scores.size());
@@ -74,8 +81,10 @@ Scores unit_scores(const train::Model& model,
     if (wiring.removable(l) && !(rows.empty() && scores.columns.empty())) {
       for (std::size_t i = 0; i < wiring.makers(l).size(); ++i) {
         const auto maker = static_cast<std::size_t>(wiring.makers(l)[i]);
-        result[l].push_back((rows.empty() ? 0 : rows[maker]) +
-                            (scores.columns.empty() ? 0 : scores.columns[i]));
+        result[l].push_back(
+            unit_score(rows.empty() ? nullptr : &rows[maker],
+                       scores.columns.empty() ? nullptr : &scores.columns[i],
+                       scores.are_gates));
       }
     }
     rows = scores.rows;

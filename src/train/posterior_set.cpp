@@ -140,8 +140,8 @@ void PosteriorSet<T>::sample(const T* parameters, std::uint64_t seed,
     Entry& entry = entries_[i];
     T* const draw = draw_.data() + entry.draw_offset;
     if (entry.by_moments || entry.by_dropout) {
-      entry.posterior.moments(
-          bind(entry, parameters), draw,
+      entry.posterior.step_moments(
+          bind(entry, parameters), stream(i, seed, step), draw,
           entry.by_moments ? variance_.data() + entry.draw_offset : nullptr);
       if (entry.noisy_layer) {
         weights_[*entry.noisy_layer].noise = stream(i, seed, step);

@@ -6,6 +6,7 @@
 
 #include "radir/core/error.h"
 #include "radir/network/spec.h"
+#include "radir/posterior/gates.h"
 #include "radir/posterior/grouping.h"
 #include "radir/posterior/options.h"
 #include "radir/posterior/radial_directional.h"
@@ -135,6 +136,34 @@ TEST(UnitScores, AddRowsAndColumns) {
   }
   testing::expect_error<ArgumentError>(
       [&] { unit_scores(model, std::vector<double>(3)); }, "but got 3");
+}
+
+TEST(UnitScores, TakeTheLowerOfTwoGates) {
+  train::ModelSpec spec;
+  spec.network = {{1, 6, 6},
+                  {Conv2d{3, {3, 3}}, MaxPool2d{{2, 2}, {2, 2}}, Flatten{},
+                   Dense{5}, Relu{}, Dense{2}}};
+  posterior::HardConcreteOptions rows, columns;
+  rows.weights.grouping = posterior::Grouping::Row;
+  spec.weights = {rows, columns, columns};
+  spec.likelihood.kind = likelihood::Kind::Categorical;
+  const train::Model model(spec);
+  auto parameters = train::initial_state<double>(model, 1, 10).parameters;
+  for (const auto& info : model.parameters()) {
+    const auto at = static_cast<std::size_t>(info.offset);
+    if (info.name == "layer1.weight.gate_log_alpha") parameters[at + 1] = -4;
+    if (info.name == "layer4.weight.gate_log_alpha") parameters[at + 9] = -3;
+    if (info.name == "layer6.weight.gate_log_alpha") parameters[at + 2] = -5;
+  }
+  const double log11 = 2.3978952727983707;
+  const Scores scores = unit_scores(model, parameters);
+  ASSERT_EQ(scores[1].size(), 12u);
+  for (std::size_t i = 0; i < 12; ++i) {
+    const double wanted = i / 4 == 1 ? -4 : i == 9 ? -3 : 0;
+    EXPECT_NEAR(scores[1][i], wanted + log11, 1e-12) << i;
+  }
+  EXPECT_NEAR(scores[2][2], -5 + log11, 1e-12);
+  EXPECT_NEAR(scores[2][3], log11, 1e-12);
 }
 
 }  // namespace

@@ -47,6 +47,9 @@ using Arrays = std::vector<P*>;
 struct UnitScores {
   std::vector<double> rows;
   std::vector<double> columns;
+  /// A unit needs both its row and its column, each by its own score, such as
+  /// two gates in a line; otherwise the two are factors of one length.
+  bool are_gates = false;
 };
 
 /// The rows and columns of a weight that stay, by increasing index.
@@ -139,9 +142,17 @@ class FamilyPosterior {
   /// mean of the weights. A draw drops columns with the same probability, and
   /// divides the others by that of being kept.
   virtual double dropout_rate() const { return 0; }
-  /// Adds the gradient through moments(), given those of mean and variance (the
-  /// latter null for Noise::Inputs). Families with Noise::Activations or
-  /// Noise::Inputs have it; the others throw UnsupportedError.
+  /// Of Noise::Activations and Noise::Inputs: writes what a training step takes
+  /// for E[W] and Var[W] (null for Noise::Inputs), which may depend on numbers
+  /// that the family draws once per step. These are of the streams after the
+  /// given one, which the activations use. moments() unless overridden.
+  virtual void step_moments(const Arrays<const T>& parameters,
+                            const kernels::RandomStream& stream, T* mean,
+                            T* variance);
+  /// Adds the gradient through the last step_moments(), given those of mean and
+  /// variance (the latter null for Noise::Inputs). Families with
+  /// Noise::Activations or Noise::Inputs have it; the others throw
+  /// UnsupportedError.
   virtual void moments_backward(const Arrays<const T>& parameters,
                                 const T* mean_gradient,
                                 const T* variance_gradient,

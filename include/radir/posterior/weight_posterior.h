@@ -67,8 +67,9 @@ class WeightPosterior {
              T* weight);
 
   /// Radial-directional: log-mode of the radius of each row and column, where
-  /// the grouping gives it one (math::radius_log_mode). Others: log of the root
-  /// mean square of the mean weights of each.
+  /// the grouping gives it one (math::radius_log_mode). Gates: see
+  /// posterior/gates.h. Others: log of the root mean square of the mean weights
+  /// of each.
   UnitScores unit_scores(const Arrays<const T>& parameters);
 
   /// Writes the parameters of `target`, the posterior of the part of this
@@ -88,7 +89,11 @@ class WeightPosterior {
   Noise noise() const;
   /// See FamilyPosterior.
   double dropout_rate() const;
-  /// Adds the gradient through moments(), given those of mean and variance.
+  /// See FamilyPosterior.
+  void step_moments(const Arrays<const T>& parameters,
+                    const kernels::RandomStream& stream, T* mean, T* variance);
+  /// Adds the gradient through the last step_moments(), given those of mean and
+  /// variance.
   /// Throws UnsupportedError unless the noise is Noise::Activations or
   /// Noise::Inputs.
   void moments_backward(const Arrays<const T>& parameters,

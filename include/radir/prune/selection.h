@@ -15,7 +15,8 @@ using Scores = std::vector<std::vector<double>>;
 /// How much each unit matters: the score of the row that makes it plus that of
 /// the column that reads it, both log-modes of radii in radial-directional
 /// layers (posterior::WeightPosterior::unit_scores); what has no row (an input
-/// of the network) or no column counts by the other alone.
+/// of the network) or no column counts by the other alone. Of gates, a unit
+/// that has one on both sides has the lower score.
 ///
 /// Scaling a row by any number and the column behind it by its inverse leaves
 /// the network and the sum as they are, but for the nonlinearities.

@@ -20,6 +20,9 @@ namespace {
 /// weights, so they are to be faster.
 constexpr double kOwnStepRate = 5;
 
+/// Posteriors count their streams from 0, starting values from 2^31.
+constexpr std::uint32_t kPenaltyStream = (1u << 31) - 1;
+
 }  // namespace
 
 template <typename T>
@@ -77,9 +80,10 @@ class CompiledStep<T>::Impl {
     add_own_gradient([&](double* gradient) {
       model_.likelihood().kl_backward(own_.data(), kl_scale, gradient);
     });
+    const double penalty = add_penalty(state, settings.penalty, kl_scale);
     loss_.kl = settings.kl_value
                    ? share * ((posteriors_.kl(parameters) +
-                               model_.likelihood().kl(own_.data())) /
+                               model_.likelihood().kl(own_.data()) + penalty) /
                               examples)
                    : std::numeric_limits<double>::quiet_NaN();
     return loss_;
@@ -269,6 +273,26 @@ class CompiledStep<T>::Impl {
     write(own_gradient_.data());
     T* gradient = gradient_.data() + model_.likelihood_offset();
     for (double value : own_gradient_) *gradient++ += T(value);
+  }
+
+  /// Its value; adds `scale` times its gradient.
+  double add_penalty(const TrainingState<T>& state, const Penalty* penalty,
+                     double scale) {
+    if (penalty == nullptr) return 0;
+    const std::vector<std::int64_t>& places = penalty->parameters();
+    std::vector<double> values, by_value;
+    for (std::int64_t place : places) {
+      values.push_back(static_cast<double>(
+          state.parameters[static_cast<std::size_t>(place)]));
+    }
+    const double value = penalty->evaluate(
+        values,
+        {state.seed, kPenaltyStream, static_cast<std::uint64_t>(state.step)},
+        by_value);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      gradient_[static_cast<std::size_t>(places[i])] += T(scale * by_value[i]);
+    }
+    return value;
   }
 
   void read_own(const T* parameters) {

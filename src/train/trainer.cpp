@@ -227,6 +227,7 @@ class Run {
     settings.samples = options_.samples;
     settings.max_gradient_norm = options_.max_gradient_norm;
     settings.scale_rate = options_.scale_rate;
+    settings.penalty = options_.penalty.get();
     EpochReport report;
     report.epoch = epoch;
     for (std::int64_t batch = state.step - (epoch - 1) * batches();

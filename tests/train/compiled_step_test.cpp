@@ -13,6 +13,7 @@
 #include "radir/network/spec.h"
 #include "radir/posterior/dropout.h"
 #include "radir/posterior/family_posterior.h"
+#include "radir/posterior/gates.h"
 #include "radir/posterior/gaussian.h"
 #include "radir/posterior/group_lasso.h"
 #include "radir/posterior/grouping.h"
@@ -200,6 +201,13 @@ TEST(CompiledStep, GradientsOfALinearNetworkAreUnbiased) {
   matrix.pseudo_noise = 1e-6;  // its moments have this to first order
   matrix.initial_noise = 0.4;
   check_linear_network(matrix);
+  posterior::GroupNormalJeffreysOptions jeffreys;
+  jeffreys.initial_gate_noise = 0.4;
+  check_linear_network(jeffreys);
+  posterior::GroupHorseshoeOptions horseshoe;
+  horseshoe.initial_gate_noise = 0.3;
+  check_linear_network(horseshoe);
+  check_linear_network(posterior::HardConcreteOptions{});
 }
 
 TEST(CompiledStep, GradientsOfLongDirectionsAreUnbiased) {

@@ -7,6 +7,7 @@
 #include "radir/core/device.h"
 #include "radir/train/model.h"
 #include "radir/train/optimizer.h"
+#include "radir/train/penalty.h"
 
 // What goes into a training step of any method and what comes out of it.
 
@@ -66,6 +67,8 @@ struct StepSettings {
   double scale_rate = 1;
   /// Largest norm of the gradient of all workers; 0: no limit.
   double max_gradient_norm = 0;
+  /// Counts as a part of the KL; null: none.
+  const Penalty* penalty = nullptr;
   /// Whether the value of the KL is wanted. Its gradient is always part of the
   /// step; the value of a small network's takes a tenth of the step's time.
   bool kl_value = true;

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "radir/core/device.h"
 #include "radir/train/hmc_options.h"
+#include "radir/train/penalty.h"
 #include "radir/train/schedule.h"
 #include "radir/train/step.h"
 
@@ -53,6 +55,8 @@ struct TrainerOptions {
   double scale_rate = 1;  ///< StepSettings::scale_rate
   KlSchedule kl = KlSchedule::constant();
   double max_gradient_norm = 0;  ///< 0: no limit
+  /// Of several layers together, with the weight of the KL; null: none.
+  std::shared_ptr<const Penalty> penalty;
 
   /// Share of the examples kept aside, drawn at random.
   double validation_share = 0;

@@ -146,7 +146,7 @@ class GatedPosterior : public FamilyPosterior<T> {
         initial_noise_(initial_noise),
         loc_(this->add_block("loc", Extent::Weight)) {
     if (initial_noise) {
-      log_scale_ = this->add_block("log_scale", Extent::Weight);
+      log_scale_ = this->add_block("log_scale", Extent::Weight, true, true);
       deviation_.resize(static_cast<std::size_t>(shape.size()));
     }
     add_gates("", rows_ ? Extent::Rows : Extent::Columns, units);

@@ -1,6 +1,7 @@
 #include "radir/prune/curve.h"
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 #include <string>
 
@@ -49,6 +50,27 @@ std::vector<CurvePoint> size_curve(const network::NetworkSpec& network,
     curve.push_back(std::move(point));
   }
   return curve;
+}
+
+Selection within_flops(const network::NetworkSpec& network,
+                       const Scores& scores, std::int64_t max_flops) {
+  const network::Wiring wiring(network);
+  std::vector<double> thresholds = {-std::numeric_limits<double>::infinity()};
+  for (const auto& layer : scores) {
+    thresholds.insert(thresholds.end(), layer.begin(), layer.end());
+  }
+  thresholds.push_back(std::numeric_limits<double>::infinity());
+  std::sort(thresholds.begin(), thresholds.end());
+  const auto above = [&](double threshold) {
+    return select(wiring, scores,
+                  std::vector<double>(wiring.size(), threshold));
+  };
+  const auto too_low = [&](double threshold) {
+    return network::cost(shrink(network, above(threshold))).flops > max_flops;
+  };
+  const auto first =
+      std::partition_point(thresholds.begin(), thresholds.end() - 1, too_low);
+  return above(*first);
 }
 
 const CurvePoint& within_budget(const std::vector<CurvePoint>& curve,

@@ -20,6 +20,7 @@
 #include "radir/train/schedule.h"
 #include "radir/train/step.h"
 #include "radir/train/trainer.h"
+#include "radir/workflows/compress_methods.h"
 #include "radir/workflows/image_evaluation.h"
 #include "workflows/compress_figures.h"
 
@@ -52,6 +53,7 @@ class Compression {
         progress_(progress),
         pool_(pool),
         run_(run),
+        method_(compress_method(settings.method)),
         spec_(model_spec(settings, images.train.count)) {
     const std::int64_t aside = settings.budget.is_given()
                                    ? images.train.count / kValidationImagePart
@@ -167,7 +169,9 @@ class Compression {
       train::TrainerOptions options;
       options.epochs = std::min(settings_.prune_every, settings_.epochs - done);
       options.optimizer.learning_rate = settings_.learning_rate;
-      options.scale_rate = settings_.radius_rate;
+      options.scale_rate = is_rdp() ? settings_.radius_rate : method_.gate_rate;
+      options.penalty =
+          method_penalty(settings_, train::Model(spec_), train_count_);
       options.kl = kl_of_stretch(done, options.epochs);
       if (settings_.selection_window > 0) {
         options.kept_parameters = train::KeptParameters::LowestTrainingLoss;
@@ -178,20 +182,45 @@ class Compression {
       remove(done, history.back());
     }
     if (!unpruned_plain_) remember_unpruned();
+    const train::Model model(spec_);
+    const prune::Scores kept = prune::unit_scores(model, parameters_);
+    result_.scores.resize(kept.size());
+    for (std::size_t l = 0; l < kept.size(); ++l) {
+      result_.scores[l].kept = kept[l];
+    }
+  }
+
+  /// Scores of what a selection leaves out.
+  void remember_removed(const prune::Scores& scores,
+                        const prune::Selection& selection) {
+    result_.scores.resize(scores.size());
+    for (std::size_t l = 0; l < scores.size(); ++l) {
+      const auto& stay = selection.inputs[l];
+      for (std::size_t i = 0; i < scores[l].size(); ++i) {
+        if (!std::binary_search(stay.begin(), stay.end(),
+                                static_cast<std::int64_t>(i))) {
+          result_.scores[l].removed.push_back(scores[l][i]);
+        }
+      }
+    }
   }
 
   /// The weight of the KL term rises from one stretch to the next, or in the
-  /// only one.
+  /// only one. The other methods than rdp start without their price: gates
+  /// would close before any unit has learnt something.
   train::KlSchedule kl_of_stretch(std::int64_t done,
                                   std::int64_t epochs) const {
     using train::KlSchedule;
-    if (settings_.kl_warmup == 0) return KlSchedule::constant();
+    const double full = settings_.strength.value_or(1);
+    if (settings_.kl_warmup == 0) return KlSchedule::constant(full);
     if (epochs == settings_.epochs) {
-      return KlSchedule::warmup(settings_.kl_warmup);
+      return KlSchedule::warmup(settings_.kl_warmup, 0, full);
     }
-    const double progress = static_cast<double>(done + epochs) /
-                            static_cast<double>(settings_.epochs);
-    return KlSchedule::constant(std::min(1.0, progress / settings_.kl_warmup));
+    const double progress =
+        static_cast<double>(done + (is_rdp() ? epochs : 0)) /
+        static_cast<double>(settings_.epochs);
+    return KlSchedule::constant(full *
+                                std::min(1.0, progress / settings_.kl_warmup));
   }
 
   void remember_unpruned() {
@@ -205,8 +234,8 @@ class Compression {
     const train::Model model(spec_);
     const network::Wiring wiring(spec_.network);
     const prune::Scores scores = prune::unit_scores(model, parameters_);
-    const std::vector<prune::ScoreSplit> splits =
-        prune::split(scores, settings_.threshold);
+    const std::vector<prune::ScoreSplit> splits = prune::split(
+        scores, settings_.threshold ? settings_.threshold : method_.threshold);
     if (std::none_of(splits.begin(), splits.end(),
                      [](const prune::ScoreSplit& s) { return s.found; })) {
       return;
@@ -230,6 +259,7 @@ class Compression {
       if (share < 1.0 / 64) return;
     }
     if (!unpruned_plain_) remember_unpruned();
+    remember_removed(scores, selection);
     compare_with_masked(plain, selection, shrunk);
     removal.architecture = prune::architecture(wiring, selection);
     const network::Cost cost = network::cost(shrunk.spec);
@@ -274,6 +304,13 @@ class Compression {
   /// Goes down the curve of sizes until the budgets are met.
   void meet_budget() {
     if (!settings_.budget.is_given()) return;
+    // A price of FLOPs makes the gates of all layers comparable.
+    if (method_.has_flops_target) {
+      const train::Model gated(spec_);
+      apply(gated, prune::within_flops(spec_.network,
+                                       prune::unit_scores(gated, parameters_),
+                                       *settings_.budget.max_flops));
+    }
     const train::Model model(spec_);
     const prune::Scores scores = prune::unit_scores(model, parameters_);
     const Plain plain = train::point_network(model, parameters_);
@@ -308,7 +345,13 @@ class Compression {
     return options;
   }
 
+  bool is_rdp() const { return method_.options == nullptr; }
+
   void fine_tune() {
+    if (!is_rdp()) {
+      return tune_means("fine-tuning", settings_.fine_tune_epochs,
+                        settings_.learning_rate, spec_, parameters_);
+    }
     train("fine-tuning", fine_tuning_spec(), parameters_,
           last_stretch(settings_.fine_tune_epochs, settings_.learning_rate));
   }
@@ -325,13 +368,23 @@ class Compression {
 
   /// The network of the means after training on without noise or prior.
   Plain mean_tuned() {
+    train::ModelSpec spec;
+    std::vector<float> parameters;
+    tune_means("tuning the means", settings_.mean_epochs,
+               settings_.mean_learning_rate, spec, parameters);
+    return train::point_network(train::Model(spec), parameters);
+  }
+
+  /// Writes the model of the means and its parameters, after training on
+  /// without noise or prior.
+  void tune_means(const char* name, std::int64_t epochs, double learning_rate,
+                  train::ModelSpec& result, std::vector<float>& parameters) {
     Plain start = means();
     network::balance(start);
     train::ModelSpec spec = spec_;
     spec.weights = {posterior::PointOptions{}};
     const train::Model model(spec);
-    std::vector<float> parameters(
-        static_cast<std::size_t>(model.parameter_count()));
+    parameters.assign(static_cast<std::size_t>(model.parameter_count()), 0);
     for (std::size_t l = 0; l < start.layers.size(); ++l) {
       const train::WeightedLayer& layer = model.layers()[l];
       const auto copy = [&](const std::vector<float>& from,
@@ -344,11 +397,10 @@ class Compression {
         copy(start.layers[l].bias, layer.first_bias_parameter);
       }
     }
-    train::TrainerOptions options =
-        last_stretch(settings_.mean_epochs, settings_.mean_learning_rate);
+    train::TrainerOptions options = last_stretch(epochs, learning_rate);
     options.kl = train::KlSchedule::constant(0);
-    train("tuning the means", spec, parameters, options);
-    return train::point_network(model, parameters);
+    train(name, spec, parameters, options);
+    result = std::move(spec);
   }
 
   NetworkFigures figures(const Plain& plain) const {
@@ -380,6 +432,7 @@ class Compression {
   const CompressProgress& progress_;
   ThreadPool* pool_;
   const ResumableRun* run_;
+  const CompressMethod& method_;
   std::int64_t train_count_ = 0;
   data::ImageRows validation_;
   data::ImageRows guard_;  // images behind the training errors of removals

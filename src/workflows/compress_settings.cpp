@@ -11,6 +11,7 @@
 #include "radir/posterior/radial_directional.h"
 #include "radir/prune/selection.h"
 #include "radir/prune/unit_prices.h"
+#include "radir/workflows/compress_methods.h"
 
 namespace radir::workflows {
 namespace {
@@ -21,7 +22,30 @@ using Json = nlohmann::ordered_json;
 /// degrees of freedom themselves: what the images say grows with their number,
 /// and so must what is to balance it.
 constexpr double kPressureImages = 60000;
-constexpr const char* kSelectionWindow = "selection_window";
+
+/// Settings that runs of version 0.1 do not have, with what it did. Left out
+/// where they are that, so that such runs can be resumed.
+Json later_settings() {
+  return {{"method", "rdp"}, {"strength", nullptr}, {"selection_window", 0}};
+}
+
+std::string describe_methods() {
+  std::string text = "How unneeded units are found: ";
+  for (const CompressMethod& method : compress_methods()) {
+    text += (method.name == "rdp" ? "" : ", ") + method.name;
+  }
+  return text;
+}
+
+void describe_method(SettingsVisitor& visit, CompressSettings& settings) {
+  static const std::string help = describe_methods();
+  visit.text({"method", help.c_str(), {}}, settings.method);
+  visit.optional_number({"strength",
+                         "Factor of the penalty or divergence of a method "
+                         "other than rdp; a higher one leaves fewer units",
+                         above(0)},
+                        settings.strength);
+}
 
 void describe_prior(SettingsVisitor& visit, CompressSettings& settings) {
   visit.number({"local_scale", "Scale of the prior of each radius", above(0)},
@@ -53,14 +77,13 @@ void describe_training(SettingsVisitor& visit, CompressSettings& settings) {
       settings.epochs);
   visit.integer({"prune_every", "Epochs between removals", at_least(1)},
                 settings.prune_every);
-  visit.integer({kSelectionWindow,
+  visit.integer({"selection_window",
                  "Epochs before a removal of which the one with the lowest "
                  "training loss counts; 0 for the last",
                  at_least(0)},
                 settings.selection_window);
   visit.integer({"fine_tune_epochs",
-                 "Epochs of fine-tuning the posterior after the last removal",
-                 at_least(0)},
+                 "Epochs of fine-tuning after the last removal", at_least(0)},
                 settings.fine_tune_epochs);
   visit.integer({"mean_epochs",
                  "Epochs of training only the exported means after "
@@ -95,8 +118,8 @@ void describe_training(SettingsVisitor& visit, CompressSettings& settings) {
 
 void describe_removal(SettingsVisitor& visit, CompressSettings& settings) {
   visit.optional_number({"threshold",
-                         "Score below which a unit is removed; none: found "
-                         "for each layer",
+                         "Score below which a unit is removed; none: the "
+                         "method's own rule",
                          any_number()},
                         settings.threshold);
   visit.optional_integer({"max_flops",
@@ -124,6 +147,7 @@ void describe_removal(SettingsVisitor& visit, CompressSettings& settings) {
 void describe(SettingsVisitor& visit, CompressSettings& settings) {
   visit.text({"network", "Name of the network, for reports", {}},
              settings.network_name);
+  describe_method(visit, settings);
   describe_prior(visit, settings);
   describe_training(visit, settings);
   describe_removal(visit, settings);
@@ -136,6 +160,7 @@ void describe(SettingsVisitor& visit, CompressSettings& settings) {
 
 void check(const CompressSettings& settings) {
   check_settings("compress", settings);
+  check_method_settings(settings);
   if (!settings.keep.empty()) {
     const network::Wiring wiring(settings.network);
     prune::select_best(wiring, prune::Scores(wiring.size()), settings.keep);
@@ -147,15 +172,18 @@ std::string to_json(const CompressSettings& settings) {
   files::SettingsWriter writer(json);
   CompressSettings copy = settings;
   describe(writer, copy);
-  // Runs of version 0.1 do not have it and can be resumed.
-  if (settings.selection_window == 0) json.erase(kSelectionWindow);
+  const Json later = later_settings();
+  for (const auto& [key, value] : later.items()) {
+    if (json[key] == value) json.erase(key);
+  }
   return json.dump();
 }
 
 CompressSettings compress_settings_from_json(const std::string& text) {
   Json document = files::parse_json<Json>("settings", text, {});
-  if (document.is_object() && !document.contains(kSelectionWindow)) {
-    document[kSelectionWindow] = 0;
+  const Json later = later_settings();
+  for (const auto& [key, value] : later.items()) {
+    if (document.is_object() && !document.contains(key)) document[key] = value;
   }
   files::JsonObject json(document, "settings");
   CompressSettings settings;
@@ -167,6 +195,10 @@ CompressSettings compress_settings_from_json(const std::string& text) {
 
 train::ModelSpec model_spec(const CompressSettings& settings,
                             std::int64_t images) {
+  const CompressMethod& method = compress_method(settings.method);
+  if (method.options != nullptr) {
+    return gated_model_spec(method, settings.network, images);
+  }
   train::ModelSpec spec;
   spec.network = settings.network;
   spec.likelihood.kind = likelihood::Kind::Categorical;

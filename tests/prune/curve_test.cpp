@@ -78,5 +78,20 @@ TEST(WithinBudget, AsksForMeasuredErrors) {
                                        "was not measured");
 }
 
+TEST(WithinFlops, TakesTheBestUnitsOfAllLayers) {
+  const network::NetworkSpec network{
+      {4}, {network::Dense{3}, network::Relu{}, network::Dense{2}}};
+  const Scores scores{{1, 5, 4, 3}, {2, 7, 6}};
+  // All cost (4+1) 3 + (3+1) 2 = 23, without the unit of score 1 20, and
+  // without that of 2 too 4 2 + 3 2 = 14.
+  EXPECT_EQ(within_flops(network, scores, 23).inputs[0].size(), 4u);
+  EXPECT_EQ(within_flops(network, scores, 22).inputs[0],
+            (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(within_flops(network, scores, 22).inputs[1].size(), 3u);
+  EXPECT_EQ(within_flops(network, scores, 19).inputs[1],
+            (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(within_flops(network, scores, 1).inputs[0].size(), 2u);
+}
+
 }  // namespace
 }  // namespace radir::prune

@@ -29,6 +29,12 @@ struct CurvePoint {
 std::vector<CurvePoint> size_curve(const network::NetworkSpec& network,
                                    const Scores& scores);
 
+/// As many units as cost no more than `max_flops`, those of the highest scores
+/// of all layers together: for scores that have a common measure. Where two
+/// units of each layer cost more, these.
+Selection within_flops(const network::NetworkSpec& network,
+                       const Scores& scores, std::int64_t max_flops);
+
 /// Limits on the cost of a network; empty: no limit.
 struct Budget {
   std::optional<std::int64_t> max_flops;

@@ -43,12 +43,21 @@ struct Removal {
   std::vector<double> thresholds;  ///< per layer with weights
 };
 
+/// Scores of the units of one layer: of those that were removed, when they
+/// were, and of the others after the last removal.
+struct LayerScores {
+  std::vector<double> removed;
+  std::vector<double> kept;
+};
+
 struct CompressResult {
   NetworkFigures unpruned;  ///< before the first removal
   NetworkFigures pruned;    ///< after the last
   std::optional<NetworkFigures> fine_tuned;
   std::optional<NetworkFigures> mean_tuned;
   std::vector<Removal> removals;
+  /// Of each layer with weights, before any budget; not in to_json.
+  std::vector<LayerScores> scores;
   /// Where there is a budget, with errors on images kept out of the training.
   std::vector<prune::CurvePoint> curve;
 

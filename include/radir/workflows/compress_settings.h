@@ -17,7 +17,12 @@ struct CompressSettings {
   std::string network_name;  ///< for reports
   network::NetworkSpec network;
 
-  // The prior (posterior::RadialDirectionalOptions).
+  /// How units that are not needed are found: one of compress_methods().
+  std::string method = "rdp";
+  /// Factor of the divergence or penalty of a method other than rdp; none: 1.
+  std::optional<double> strength;
+
+  // The prior of the method rdp (posterior::RadialDirectionalOptions).
   double local_scale = 0.01;
   double global_scale = 1e-3;
   double direction_gap = 0.01;
@@ -36,7 +41,8 @@ struct CompressSettings {
   /// Each removal takes the epoch with the lowest training loss of so many
   /// before it; 0: the last.
   std::int64_t selection_window = 0;
-  /// Epochs of fine-tuning the posterior after the last removal.
+  /// Epochs of fine-tuning after the last removal: of the posterior with the
+  /// method rdp, of the mean weights without noise with the others.
   std::int64_t fine_tune_epochs = 120;
   /// Epochs of training only the means after that; 0: none.
   std::int64_t mean_epochs = 0;
@@ -49,12 +55,13 @@ struct CompressSettings {
   double warp = 0;
   double learning_rate = 1e-3;
   double mean_learning_rate = 6e-3;  ///< when only the means are trained
-  double radius_rate = 40;           ///< train::StepSettings::scale_rate
+  double radius_rate = 40;           ///< StepSettings::scale_rate of rdp
   /// Share of the pruning epochs over which the weight of the KL term rises.
   double kl_warmup = 0.3;
 
-  /// One threshold of the scores for all layers; none: found for each. Either
-  /// way no removal may cost more than 0.1 points of training accuracy.
+  /// One threshold of the scores for all layers; none: the method's, or found
+  /// for each. Either way no removal may cost more than 0.1 points of training
+  /// accuracy.
   std::optional<double> threshold;
   /// For the network after the last removal. The shares of units that meet it
   /// are found on images kept out of the training.
@@ -81,8 +88,8 @@ std::string to_json(const CompressSettings& settings);
 /// missing or of another type.
 CompressSettings compress_settings_from_json(const std::string& text);
 
-/// The Bayesian network the settings ask for: double grouping, rows only where
-/// a layer has a single input channel.
+/// The Bayesian network the settings ask for. With rdp: double grouping, rows
+/// only where a layer has a single input channel.
 train::ModelSpec model_spec(const CompressSettings& settings,
                             std::int64_t images);
 

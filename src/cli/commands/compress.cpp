@@ -122,7 +122,9 @@ void add_options_of(CLI::App& command, workflows::CompressSettings& settings) {
   add_preset_option(command,
                     settings);  // first: the others change what it sets
   add_settings_options(command, settings,
-                       {{"epochs", "--epochs"},
+                       {{"method", "--method"},
+                        {"strength", "--strength"},
+                        {"epochs", "--epochs"},
                         {"prune_every", "--prune-every"},
                         {"fine_tune_epochs", "--fine-tune"},
                         {"mean_epochs", "--tune-means"},

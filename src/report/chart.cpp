@@ -126,8 +126,12 @@ void draw_band(SvgWriter& svg, const Series& series, std::size_t position,
 
 void draw_points(SvgWriter& svg, const Series& series, std::size_t position,
                  const Frame& frame) {
+  const std::string color = palette_color(color_of(series, position));
   const std::string style =
-      fmt::format("fill=\"{}\"", palette_color(color_of(series, position)));
+      series.mark == Mark::OpenPoints
+          ? fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"",
+                        color)
+          : fmt::format("fill=\"{}\"", color);
   for (std::size_t i = 0; i < series.x.size(); ++i) {
     const double x = frame.x(series.x[i]);
     const double y = frame.y(series.y[i]);
@@ -152,6 +156,7 @@ void draw_series(SvgWriter& svg, const Series& series, std::size_t position,
     case Mark::Band:
       return draw_band(svg, series, position, frame);
     case Mark::Points:
+    case Mark::OpenPoints:
       return draw_points(svg, series, position, frame);
     case Mark::Line:
     case Mark::Dashed:

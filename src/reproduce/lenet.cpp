@@ -1,93 +1,21 @@
 #include "radir/reproduce/lenet.h"
 
 #include <algorithm>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "radir/core/error.h"
 #include "radir/files/json_object.h"
 #include "radir/network/cost.h"
 #include "radir/network/spec.h"
+#include "radir/report/chart.h"
 #include "radir/workflows/compress_result.h"
 #include "radir/workflows/compress_settings.h"
-#include "radir/workflows/run_part.h"
+#include "reproduce/lenet_run.h"
 
 namespace radir::reproduce {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::int64_t kMostSeeds = 1000;
-
-workflows::CompressSettings with_network(const LenetOptions& options) {
-  workflows::CompressSettings settings = options.settings;
-  settings.network_name = options.dense ? "lenet300" : "lenet5";
-  settings.network = options.dense ? network::lenet300() : network::lenet5();
-  return settings;
-}
-
-/// What must be equal for a kept result to count.
-Json key_of(const workflows::CompressSettings& settings,
-            const data::ImageSplit& images) {
-  return {{"settings", Json::parse(to_json(settings))},
-          {"data", images.fingerprint}};
-}
-
-std::string record_of(const LenetRun& run, const Json& key) {
-  const Json json = {{"key", key},
-                     {"seed", run.seed},
-                     {"unpruned", Json::parse(to_json(run.unpruned))},
-                     {"pruned", Json::parse(to_json(run.pruned))},
-                     {"fine_tuned", Json::parse(to_json(run.fine_tuned))},
-                     {"seconds", run.seconds}};
-  return json.dump(2) + "\n";
-}
-
-/// What record_of wrote for the same key; none for another text.
-std::optional<LenetRun> run_of(const std::string& text, const Json& key) {
-  try {
-    const Json document = files::parse_json<Json>("result", text, {});
-    files::JsonObject json(document, "result");
-    if (json.at("key") != key) return std::nullopt;
-    LenetRun run;
-    run.seed = json.seed("seed");
-    run.unpruned = workflows::figures_from_json(json.object("unpruned"));
-    run.pruned = workflows::figures_from_json(json.object("pruned"));
-    run.fine_tuned = workflows::figures_from_json(json.object("fine_tuned"));
-    run.seconds = json.number("seconds");
-    json.finish();
-    return run;
-  } catch (const IoError&) {
-    return std::nullopt;  // damaged
-  }
-}
-
-/// One seed: what an earlier process kept, or compressed here.
-LenetRun run_seed(const workflows::CompressSettings& settings,
-                  const data::ImageSplit& images,
-                  const workflows::CompressProgress& progress,
-                  const workflows::ResumableRun* run) {
-  const Json key = key_of(settings, images);
-  if (run != nullptr) {
-    run->check_stop();
-    const std::optional<std::string> text = run->result();
-    if (auto kept = text ? run_of(*text, key) : std::nullopt) return *kept;
-  }
-  const workflows::CompressResult result =
-      compress(images, settings, progress, nullptr, run);
-  const LenetRun done{settings.seed, result.unpruned, result.pruned,
-                      result.final_figures(), result.seconds};
-  if (run != nullptr) run->keep_result(record_of(done, key));
-  return done;
-}
-
-std::string joined(const std::vector<std::int64_t>& units) {
-  std::string text;
-  for (std::int64_t count : units) {
-    text += (text.empty() ? "" : "-") + std::to_string(count);
-  }
-  return text;
-}
 
 network::Select first_features(std::int64_t count) {
   network::Select select;
@@ -141,9 +69,10 @@ LenetOptions default_lenet_options(bool dense) {
 }
 
 std::string to_json(const LenetOptions& options) {
-  const Json json = {{"data_dir", options.data_dir},
-                     {"seeds", options.seeds},
-                     {"settings", Json::parse(to_json(options.settings))}};
+  Json json = {{"data_dir", options.data_dir},
+               {"seeds", options.seeds},
+               {"settings", Json::parse(to_json(options.settings))}};
+  if (!options.methods.empty()) json["methods"] = options.methods;
   return json.dump();
 }
 
@@ -154,6 +83,7 @@ LenetOptions lenet_options_from_json(const std::string& text, bool dense) {
   options.dense = dense;
   options.data_dir = json.text("data_dir");
   options.seeds = json.integer("seeds", 1, kMostSeeds);
+  if (json.has("methods")) options.methods = json.strings("methods");
   try {
     options.settings =
         workflows::compress_settings_from_json(json.section("settings"));
@@ -170,34 +100,17 @@ std::vector<LenetRun> run_lenet(const LenetOptions& options,
                                 ThreadPool& pool,
                                 const workflows::CompressProgress& progress,
                                 const workflows::ResumableRun* run) {
-  RADIR_CHECK(options.seeds >= 1 && options.seeds <= kMostSeeds, ArgumentError,
-              "the number of seeds must be from 1 to ", kMostSeeds, ", but is ",
-              options.seeds);
-  const workflows::CompressSettings settings = with_network(options);
-  std::vector<LenetRun> runs(static_cast<std::size_t>(options.seeds));
-  std::vector<double> shares(runs.size());
-  std::mutex one_at_a_time;
-  pool.run(options.seeds, [&](std::int64_t i) {
-    const auto at = static_cast<std::size_t>(i);
-    workflows::CompressSettings own = settings;
-    own.seed = settings.seed + static_cast<std::uint64_t>(i);
-    const std::string seed = std::to_string(own.seed);
-    const workflows::RunPart part(run, "seed-" + seed);
-    const auto report = [&](double share, const std::string& text) {
-      const std::lock_guard<std::mutex> lock(one_at_a_time);
-      shares[at] = share;
-      double sum = 0;
-      for (double s : shares) sum += s;
-      if (progress) {
-        progress(sum / static_cast<double>(shares.size()),
-                 "seed " + seed + ", " + text);
-      }
-    };
-    runs[at] = run_seed(own, images, report, part.get());
-    const std::lock_guard<std::mutex> lock(one_at_a_time);
-    shares[at] = 1;
-  });
-  return runs;
+  check_seeds(options.seeds);
+  std::vector<LenetTask> tasks;
+  for (std::int64_t i = 0; i < options.seeds; ++i) {
+    LenetTask task{"", "", with_network(options)};
+    task.settings.seed += static_cast<std::uint64_t>(i);
+    const std::string seed = std::to_string(task.settings.seed);
+    task.part = "seed-" + seed;
+    task.label = "seed " + seed;
+    tasks.push_back(std::move(task));
+  }
+  return run_lenet_tasks(tasks, images, pool, progress, run);
 }
 
 const LenetRun& median_run(const std::vector<LenetRun>& runs) {
@@ -236,6 +149,50 @@ report::Table lenet_table(const LenetOptions& options,
   }
   add("radir, median of the seeds", median_run(runs).fine_tuned);
   return table;
+}
+
+report::Figure score_figure(const LenetRun& run) {
+  constexpr std::size_t kBins = 40;
+  report::Figure figure;
+  figure.caption =
+      "Scores of the units of each layer of seed " + std::to_string(run.seed) +
+      ": of those that were removed, at that time, and of the others after "
+      "the last removal. With rdp a score is the sum of the log-modes of two "
+      "radii.";
+  for (std::size_t l = 0; l < run.scores.size(); ++l) {
+    const workflows::LayerScores& layer = run.scores[l];
+    if (layer.kept.empty()) continue;
+    report::Chart chart;
+    chart.title = "Inputs of layer " + std::to_string(l + 1);
+    chart.x.label = "score";
+    chart.y.label = "units";
+    chart.y.min = 0;
+    if (!layer.removed.empty()) {
+      chart.series.push_back(
+          report::histogram("removed", layer.removed, kBins));
+    }
+    chart.series.push_back(report::histogram("kept", layer.kept, kBins));
+    figure.panels.push_back(report::to_svg(chart));
+  }
+  return figure;
+}
+
+report::Page lenet_page(const LenetOptions& options,
+                        const std::vector<LenetRun>& runs) {
+  report::Page page;
+  page.title = options.dense ? "LeNet-300-100 on MNIST" : "LeNet-5 on MNIST";
+  page.lead =
+      "Networks from which units were removed during training, beside "
+      "published ones. FLOPs and parameters are counted with biases, by one "
+      "formula.";
+  report::Section section;
+  section.title = "Networks";
+  section.blocks.emplace_back(report::TableBlock{lenet_table(options, runs),
+                                                 "Errors on the test images."});
+  const report::Figure scores = score_figure(median_run(runs));
+  if (!scores.panels.empty()) section.blocks.emplace_back(scores);
+  page.sections.push_back(std::move(section));
+  return page;
 }
 
 }  // namespace radir::reproduce

@@ -8,6 +8,8 @@
 #include "radir/data/builtin_data.h"
 #include "radir/data/idx.h"
 #include "radir/io/run_folder.h"
+#include "radir/report/page.h"
+#include "radir/reproduce/lenet_methods.h"
 #include "support/expect_error.h"
 #include "support/stops.h"
 #include "support/temporary_folder.h"
@@ -106,6 +108,75 @@ class SmallLenet : public ::testing::Test {
   ThreadPool pool_{2};
   io::RunFolder folder_ = io::RunFolder::create(place_ / "run");
 };
+
+TEST_F(SmallLenet, ComparesMethods) {
+  options_.methods = {"rdp", "l0", "flops"};
+  const auto runs = run_lenet_methods(options_, images_, pool_);
+  ASSERT_EQ(runs.size(), 6u);
+  const auto all = lenet_summaries(true, runs);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].line, "rdp");
+  EXPECT_FALSE(all[0].compared);
+  EXPECT_TRUE(all[2].compared);
+  EXPECT_EQ(all[1].seeds, 2);
+  EXPECT_NEAR(all[1].less_rdp.mean, all[1].error.mean - all[0].error.mean,
+              1e-12);
+  EXPECT_LE(all[2].flops.mean, 10000);
+  // Each method, and what was published for l0.
+  EXPECT_EQ(lenet_method_table(true, runs).rows.size(), 4u);
+  const std::string page = to_html(lenet_method_page(true, runs));
+  EXPECT_NE(page.find("Error and FLOPs"), std::string::npos);
+  EXPECT_NE(page.find("published: L0"), std::string::npos);
+  EXPECT_NE(page.find("Inputs of layer 2"), std::string::npos);
+}
+
+TEST_F(SmallLenet, MethodsGoOnAfterStops) {
+  options_.seeds = 1;
+  options_.methods = {"l0", "bc-gnj"};
+  const auto errors = [&](const workflows::ResumableRun* run) {
+    std::vector<double> values;
+    for (const LenetMethodRun& one :
+         run_lenet_methods(options_, images_, pool_, nullptr, run)) {
+      values.push_back(one.run.fine_tuned.test_nll);
+      for (const auto& layer : one.run.scores) {
+        values.insert(values.end(), layer.kept.begin(), layer.kept.end());
+      }
+    }
+    return values;
+  };
+  const auto whole = errors(nullptr);
+  std::vector<double> resumed;
+  const int stops = workflows::train_with_stops(
+      folder_, 5, [&](const workflows::ResumableRun& stopping) {
+        resumed = errors(&stopping);
+      });
+  EXPECT_GE(stops, 2);
+  EXPECT_EQ(resumed, whole);
+}
+
+TEST(LenetMethods, AreNamedAndFineTunedAlike) {
+  LenetOptions options = default_lenet_options(false);
+  options.methods = {"all"};
+  const auto lines = lenet_lines_of(options);
+  ASSERT_EQ(lines.size(), 9u);
+  for (const LenetLine& line : lines) {
+    EXPECT_FALSE(line.published.empty()) << line.name;
+    const auto settings = line_settings(options, line);
+    check(settings);
+    // The same epochs without noise after the last removal.
+    EXPECT_EQ(
+        line.method == "rdp" ? settings.mean_epochs : settings.fine_tune_epochs,
+        120);
+  }
+  EXPECT_EQ(lenet_options_from_json(to_json(options), false).methods,
+            options.methods);
+  options.methods = {"sbp", "l1"};
+  testing::expect_error<UnsupportedError>([&] { lenet_lines_of(options); },
+                                          "there is no method \"l1\"");
+  options.methods = {"sbp", "all"};
+  testing::expect_error<ArgumentError>([&] { lenet_lines_of(options); },
+                                       "asked for twice");
+}
 
 TEST_F(SmallLenet, GoesOnToTheSameFiguresAfterStops) {
   const auto whole = run();

@@ -14,11 +14,12 @@ enum class Scale { Linear, Log };
 
 /// How the points of a series are drawn.
 enum class Mark {
-  Line,    ///< a solid line through the points
-  Dashed,  ///< a dashed line
-  Dotted,  ///< a dotted line
-  Points,  ///< a dot at each point
-  Band,    ///< the area between `y` and `upper`
+  Line,        ///< a solid line through the points
+  Dashed,      ///< a dashed line
+  Dotted,      ///< a dotted line
+  Points,      ///< a dot at each point
+  Band,        ///< the area between `y` and `upper`
+  OpenPoints,  ///< a circle at each point
 };
 
 /// One axis. A bound that is left NaN is taken from the data.

@@ -8,6 +8,7 @@
 #include "radir/core/thread_pool.h"
 #include "radir/data/images.h"
 #include "radir/network/cost.h"
+#include "radir/report/page.h"
 #include "radir/report/table.h"
 #include "radir/workflows/compress.h"
 #include "radir/workflows/compress_result.h"
@@ -35,6 +36,8 @@ struct LenetOptions {
   std::int64_t seeds = 3;
   /// Settings of every run but the seed.
   workflows::CompressSettings settings;
+  /// Lines of lenet_methods.h to compare, or "all"; none: the benchmark.
+  std::vector<std::string> methods;
 };
 
 /// The options behind the published figures.
@@ -50,6 +53,7 @@ struct LenetRun {
   workflows::NetworkFigures unpruned;
   workflows::NetworkFigures pruned;
   workflows::NetworkFigures fine_tuned;
+  std::vector<workflows::LayerScores> scores;  ///< of the layers with weights
   double seconds = 0;
 };
 
@@ -68,5 +72,13 @@ const LenetRun& median_run(const std::vector<LenetRun>& runs);
 /// Published rows and ours.
 report::Table lenet_table(const LenetOptions& options,
                           const std::vector<LenetRun>& runs);
+
+/// The article's figure of compression: histograms of the units' log-modes in
+/// each layer of one run, those of removed units apart.
+report::Figure score_figure(const LenetRun& run);
+
+/// The table and the figure of the run of the median error.
+report::Page lenet_page(const LenetOptions& options,
+                        const std::vector<LenetRun>& runs);
 
 }  // namespace radir::reproduce

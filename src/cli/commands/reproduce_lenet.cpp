@@ -4,13 +4,18 @@
 
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/settings_options.h"
 #include "cli/training_run.h"
 #include "radir/core/version.h"
 #include "radir/data/data_dir.h"
 #include "radir/data/images.h"
+#include "radir/files/atomic_file.h"
 #include "radir/io/run_folder.h"
+#include "radir/report/page.h"
 #include "radir/report/table.h"
 #include "radir/reproduce/lenet.h"
+#include "radir/reproduce/lenet_methods.h"
+#include "radir/reproduce/uci.h"
 #include "radir/reproduce/unpublished.h"
 #include "radir/workflows/compress.h"
 #include "radir/workflows/compress_result.h"
@@ -21,6 +26,7 @@ namespace radir::cli {
 namespace {
 
 using data::ImageSplit;
+using reproduce::LenetMethodRun;
 using reproduce::LenetOptions;
 using reproduce::LenetRun;
 using workflows::NetworkFigures;
@@ -78,11 +84,79 @@ void print(const std::string& run, const LenetOptions& options,
   std::cout << document.dump(2) << "\n";
 }
 
+Json to_json(const reproduce::UciMean& mean) {
+  return {{"mean", mean.mean}, {"stderr", mean.standard_error}};
+}
+
+Json to_json(const reproduce::LenetMethodSummary& one) {
+  Json json = {{"method", one.line},
+               {"seeds", one.seeds},
+               {"architecture", one.architecture},
+               {"pruned_error", to_json(one.pruned_error)},
+               {"test_error", to_json(one.error)},
+               {"flops", to_json(one.flops)},
+               {"parameters", to_json(one.parameters)},
+               {"seconds", one.seconds}};
+  if (one.compared) json["less_rdp"] = to_json(one.less_rdp);
+  return json;
+}
+
+void print_methods(const std::string& run, const std::string& page, bool dense,
+                   const std::vector<LenetMethodRun>& runs,
+                   const std::string& note, bool json) {
+  if (!json) {
+    std::cout << to_text(reproduce::lenet_method_table(dense, runs))
+              << (note.empty() ? note : "\n" + note + "\n") << "\nrun  " << run
+              << "\npage " << page << "\n";
+    return;
+  }
+  Json methods = Json::array(), list = Json::array();
+  for (const auto& one : reproduce::lenet_summaries(dense, runs)) {
+    methods.push_back(to_json(one));
+  }
+  for (const LenetMethodRun& one : runs) {
+    Json entry = {{"method", one.line}};
+    entry.update(to_json(one.run));
+    list.push_back(std::move(entry));
+  }
+  const Json document = {{"version", version()},
+                         {"run", run},
+                         {"not_the_published_data", note},
+                         {"methods", std::move(methods)},
+                         {"runs", std::move(list)}};
+  std::cout << document.dump(2) << "\n";
+}
+
+void run_methods_in(const io::RunFolder& folder, const LenetOptions& options,
+                    const ImageSplit& images, const RunOptions& run_options,
+                    const std::string& note, const CommonOptions& common) {
+  CommandThreads pool(common);
+  std::vector<LenetMethodRun> runs;
+  train_in(folder, lenet_command(options.dense), run_options,
+           [&](const workflows::ResumableRun& run) {
+             Progress progress;
+             runs = reproduce::run_lenet_methods(
+                 options, images, pool,
+                 [&](double share, const std::string& text) {
+                   progress.show(share, text);
+                 },
+                 &run);
+           });
+  folder.remove_checkpoints();
+  const std::string page = folder.file("methods.html");
+  files::write_file(page,
+                    to_html(reproduce::lenet_method_page(options.dense, runs)));
+  print_methods(folder.path(), page, options.dense, runs, note, common.json);
+}
+
 void run_in(const io::RunFolder& folder, const LenetOptions& options,
             const ImageSplit& images, const RunOptions& run_options,
             const CommonOptions& common) {
   const std::string note = note_on_unpublished(
       reproduce::unpublished_sets(options.data_dir, {"mnist"}));
+  if (!options.methods.empty()) {
+    return run_methods_in(folder, options, images, run_options, note, common);
+  }
   CommandThreads pool(common);
   std::vector<LenetRun> runs;
   train_in(folder, lenet_command(options.dense), run_options,
@@ -96,12 +170,15 @@ void run_in(const io::RunFolder& folder, const LenetOptions& options,
                  &run);
            });
   folder.remove_checkpoints();
+  files::write_file(folder.file("report.html"),
+                    to_html(reproduce::lenet_page(options, runs)));
   print(folder.path(), options, runs, note, common.json);
 }
 
 void begin(LenetOptions options, RunOptions run, const CommonOptions& common) {
   options.data_dir = absolute_path(data::data_dir(options.data_dir));
   options.settings.seed = common.seed;
+  reproduce::lenet_lines_of(options);  // rejects unknown ones
   if (run.out.empty()) run.out = free_run_name(lenet_name(options.dense));
   io::RunFolder::check_free(run.out);
   const ImageSplit images = read_mnist(options);
@@ -149,6 +226,16 @@ void add_reproduce_lenet(CLI::App& reproduce, Invocation& invocation,
                    "Number of runs, each with a different seed")
       ->type_name("N")
       ->capture_default_str();
+  command
+      ->add_option("--methods", options->methods,
+                   "Methods of radir compress to compare instead of the "
+                   "benchmark; all for every one")
+      ->delimiter(',')
+      ->type_name("NAME");
+  add_settings_options(*command, options->settings,
+                       {{"epochs", "--epochs"},
+                        {"prune_every", "--prune-every"},
+                        {"fine_tune_epochs", "--fine-tune"}});
   command
       ->add_option("--data-dir", options->data_dir,
                    "Folder with mnist/ (default: RADIR_DATA_DIR)")

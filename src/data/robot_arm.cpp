@@ -21,12 +21,12 @@ constexpr double kWorkpieceY = 0.3;
 // Radians a joint gives way per kilogram on a horizontal arm.
 constexpr double kSoftness = 0.06;
 
-struct Point {
+struct Position {
   double x;
   double y;
 };
 
-Point tip_of(const RobotArmPose& pose) {
+Position tip_of(const RobotArmPose& pose) {
   const double sag = kSoftness * pose.payload;
   const double upper = pose.shoulder - sag * std::cos(pose.shoulder);
   const double fore = upper + pose.elbow - sag * std::cos(upper + pose.elbow);
@@ -51,12 +51,12 @@ RobotArmPose random_pose(kernels::PhiloxEngine& random) {
 }  // namespace
 
 double robot_arm_distance(const RobotArmPose& pose) {
-  const Point tip = tip_of(pose);
+  const Position tip = tip_of(pose);
   return std::hypot(tip.x - kWorkpieceX, tip.y - kWorkpieceY);
 }
 
 double robot_arm_noise(const RobotArmPose& pose) {
-  const Point tip = tip_of(pose);
+  const Position tip = tip_of(pose);
   const double longest = kUpperArm + kForearm + kToolLengths.back();
   const double stretch = std::hypot(tip.x, tip.y) / longest;
   return 0.005 + 0.045 * (pose.payload / 2) * stretch * stretch;

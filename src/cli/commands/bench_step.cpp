@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/bench.h"
+#include "radir/bench/bench_methods.h"
 #include "radir/core/cpu.h"
 #include "radir/core/version.h"
 #include "radir/report/table.h"
@@ -78,6 +79,28 @@ void print_steps(const BenchStepResult& result) {
             << static_cast<int>(result.peak_memory_mib) << " MiB\n";
 }
 
+void time_methods(bench::BenchMethodsOptions options, bool json) {
+  const auto rows = bench::bench_methods(options);
+  if (!json) {
+    std::cout << "One compiled training step of a 13-50-1 network, batches of "
+              << options.batch << ", " << cpu_name() << "\n\n"
+              << to_text(bench::bench_methods_table(rows));
+    return;
+  }
+  ordered_json document = {{"benchmark", "step-methods"},
+                           {"version", version()},
+                           {"cpu", cpu_name()},
+                           {"isa", radir::to_string(active_isa())},
+                           {"rows", ordered_json::array()}};
+  for (const bench::BenchMethodsRow& row : rows) {
+    document["rows"].push_back({{"family", row.family},
+                                {"median_us", row.median_us},
+                                {"min_us", row.min_us},
+                                {"ratio", row.ratio}});
+  }
+  std::cout << document.dump(2) << "\n";
+}
+
 void print_predictions_json(const BenchPredictResult& result) {
   ordered_json json = document("predict", result.libtorch);
   for (const BenchPredictRow& row : result.rows) {
@@ -110,12 +133,19 @@ void print_predictions(const BenchPredictResult& result) {
 
 void add_bench_step(CLI::App& bench, Invocation& invocation) {
   const auto options = std::make_shared<BenchStepOptions>();
+  const auto methods = std::make_shared<bool>(false);
   CLI::App* command = add_command(
       bench, invocation,
       {"step", "Compare complete training steps with libtorch",
        "radir bench step --networks lenet5 --threads 2"},
-      [options](const CommonOptions& common) {
+      [options, methods](const CommonOptions& common) {
         options->seed = common.seed;
+        if (*methods) {
+          bench::BenchMethodsOptions own;
+          own.rounds = options->rounds;
+          own.seed = common.seed;
+          return time_methods(own, common.json);
+        }
         if (common.threads > 1) options->threads = {1, common.threads};
         const BenchStepResult result = bench::bench_step(*options);
         common.json ? print_steps_json(result) : print_steps(result);
@@ -124,6 +154,9 @@ void add_bench_step(CLI::App& bench, Invocation& invocation) {
       ->add_option("--networks", options->networks,
                    "Networks: uci, lenet5 or both (default: both)")
       ->type_name("NAME");
+  command->add_flag("--methods", *methods,
+                    "Instead, compare the families of posteriors with each "
+                    "other on the UCI network; needs no libtorch");
   command
       ->add_option("--rounds", options->rounds,
                    "Number of rounds of each variant; the median is reported")

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "radir/core/text_stream.h"
+
 namespace radir {
 
 bool Range::contains(double value) const {
@@ -14,7 +16,7 @@ bool Range::contains(double value) const {
 std::string Range::text() const {
   const bool has_least = std::isfinite(least);
   const bool has_most = std::isfinite(most);
-  std::ostringstream text;
+  std::ostringstream text = text_stream();
   if (has_least && has_most) {
     text << (least_included ? "from " : "between ") << least
          << (least_included ? " to " : " and ")

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "posterior/point_posterior.h"
+#include "radir/core/text_stream.h"
 #include "radir/kernels/philox.h"
 #include "radir/kernels/random.h"
 #include "radir/network/weight_shape.h"
@@ -25,7 +26,7 @@ class DropoutPosterior final : public FamilyPosterior<T> {
         mask_(static_cast<std::size_t>(shape.columns())) {}
 
   std::string describe() const override {
-    std::ostringstream text;
+    std::ostringstream text = text_stream();
     text << "dropout of " << 100 * own_.rate << " % of the inputs";
     if (own_.prior_scale) text << ", prior scale " << *own_.prior_scale;
     return text.str();

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "posterior/priors.h"
+#include "radir/core/text_stream.h"
 #include "radir/kernels/gaussian.h"
 #include "radir/kernels/philox.h"
 #include "radir/network/weight_shape.h"
@@ -37,7 +38,7 @@ class GaussianPosterior final : public FamilyPosterior<T> {
   }
 
   std::string describe() const override {
-    std::ostringstream text;
+    std::ostringstream text = text_stream();
     text << "gaussian, prior scale " << (own_.learn_prior ? "learnt from " : "")
          << own_.prior_scale;
     if (noise() == Noise::Activations) text << ", noise in activations";

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "posterior/point_posterior.h"
+#include "radir/core/text_stream.h"
 #include "radir/network/weight_shape.h"
 #include "radir/posterior/point.h"
 
@@ -19,7 +20,7 @@ class GroupLassoPosterior final : public PointPosterior<T> {
         own_(options) {}
 
   std::string describe() const override {
-    std::ostringstream text;
+    std::ostringstream text = text_stream();
     text << "group lasso, " << to_string(own_.grouping)
          << " grouping, strength " << own_.strength;
     return text.str();

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "posterior/pseudo_conditions.h"
+#include "radir/core/text_stream.h"
 #include "radir/kernels/philox.h"
 #include "radir/kernels/random.h"
 #include "radir/math/matrix_normal.h"
@@ -95,7 +96,7 @@ class MatrixGaussianPosterior final : public FamilyPosterior<T> {
   }
 
   std::string describe() const override {
-    std::ostringstream text;
+    std::ostringstream text = text_stream();
     text << "matrix gaussian, " << own_.pseudo_data << " pseudo-data, prior "
          << (own_.learn_prior ? "learnt from gain " : "gain ")
          << own_.prior_gain;

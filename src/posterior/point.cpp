@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "posterior/point_posterior.h"
+#include "radir/core/text_stream.h"
 #include "radir/network/weight_shape.h"
 
 namespace radir::posterior {
@@ -17,7 +18,7 @@ class PlainPosterior final : public PointPosterior<T> {
 
   std::string describe() const override {
     const auto& options = this->options().template get<PointOptions>();
-    std::ostringstream text;
+    std::ostringstream text = text_stream();
     text << "point weights";
     if (options.prior_scale) text << ", prior scale " << *options.prior_scale;
     return text.str();

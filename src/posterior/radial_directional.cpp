@@ -4,6 +4,7 @@
 #include <limits>
 #include <sstream>
 
+#include "radir/core/text_stream.h"
 #include "radir/kernels/philox.h"
 #include "radir/kernels/radius_factors.h"
 #include "radir/kernels/random.h"
@@ -167,7 +168,7 @@ auto RadialDirectional<T>::add_side(bool is_row) -> SideBlocks {
 template <typename T>
 std::string RadialDirectional<T>::describe() const {
   const RadialDirectionalOptions& options = own_;
-  std::ostringstream text;
+  std::ostringstream text = text_stream();
   text.precision(4);
   text << "radial-directional, " << to_string(options.grouping)
        << " grouping, prior: " << (options.learn_prior ? "learnt from " : "")

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "radir/core/error.h"
+#include "radir/core/text_stream.h"
 #include "radir/network/wiring.h"
 #include "radir/prune/shrink.h"
 #include "radir/train/model.h"
@@ -19,7 +20,7 @@ bool within(const std::optional<Limit>& limit, const Value& value) {
 }
 
 std::string describe(const CurvePoint& point) {
-  std::ostringstream text;
+  std::ostringstream text = text_stream();
   text << point.architecture << " with " << point.cost.flops << " FLOPs and "
        << point.cost.parameters << " parameters";
   if (point.error) {

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "radir/core/error.h"
+#include "radir/core/text_stream.h"
 #include "radir/posterior/family.h"
 #include "radir/posterior/family_posterior.h"
 #include "radir/posterior/weight_posterior.h"
@@ -92,7 +93,7 @@ void Model::add_posterior(const std::string& name,
 }
 
 std::string Model::describe() const {
-  std::ostringstream text;
+  std::ostringstream text = text_stream();
   const auto shapes =
       network::layer_shapes(spec_.network.input, spec_.network.layers);
   text << "input " << to_string(spec_.network.input) << "\n";

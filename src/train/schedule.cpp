@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "radir/core/error.h"
+#include "radir/core/text_stream.h"
 #include "radir/math/constants.h"
 
 namespace radir::train {
@@ -80,7 +81,7 @@ double LearningRateSchedule::operator()(double progress) const {
 }
 
 std::string to_string(const KlSchedule& schedule) {
-  std::ostringstream text;
+  std::ostringstream text = text_stream();
   switch (schedule.kind) {
     case KlSchedule::Kind::Warmup:
       text << "warm-up over " << schedule.period << " after " << schedule.delay
@@ -97,7 +98,7 @@ std::string to_string(const KlSchedule& schedule) {
 }
 
 std::string to_string(const LearningRateSchedule& schedule) {
-  std::ostringstream text;
+  std::ostringstream text = text_stream();
   switch (schedule.kind) {
     case LearningRateSchedule::Kind::Cosine:
       text << "cosine to " << schedule.final_factor;

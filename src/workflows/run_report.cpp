@@ -6,6 +6,7 @@
 
 #include "radir/core/error.h"
 #include "radir/core/shell_text.h"
+#include "radir/core/text_stream.h"
 #include "radir/core/version.h"
 #include "radir/files/byte_source.h"
 #include "radir/files/json_object.h"
@@ -71,8 +72,7 @@ std::vector<LossCurve> read_checkpoints(const RunFolder& folder) {
 
 report::Section model_section(const ModelInspection& inspection) {
   report::Section section{"Model", {}};
-  std::ostringstream text;
-  text.exceptions(std::ios::badbit);  // when memory runs out
+  std::ostringstream text = text_stream();
   text << "Input " << inspection.input << ", likelihood "
        << inspection.likelihood << ", architecture " << inspection.architecture
        << ": " << inspection.flops << " FLOPs, " << inspection.parameters
@@ -122,8 +122,7 @@ std::string name_of(const RunFolder& folder) {
 std::string state_of(bool finished, const std::vector<LossCurve>& curves) {
   std::int64_t epochs = 0;
   for (const LossCurve& curve : curves) epochs += curve.epochs.back().epoch;
-  std::ostringstream text;
-  text.exceptions(std::ios::badbit);  // when memory runs out
+  std::ostringstream text = text_stream();
   text << (finished ? "finished, " : "unfinished, ");
   if (curves.size() > 1) text << curves.size() << " networks, ";
   text << epochs << (epochs == 1 ? " epoch" : " epochs")

@@ -12,6 +12,7 @@
 #include "cli/training_run.h"
 #include "radir/core/error.h"
 #include "radir/core/shell_text.h"
+#include "radir/core/text_stream.h"
 #include "radir/data/table_encoder.h"
 #include "radir/workflows/chain_report.h"
 #include "radir/workflows/resumable_run.h"
@@ -87,7 +88,7 @@ void print(const TrainTableResult& result, bool as_json) {
     std::cout << document.dump(2) << "\n";
     return;
   }
-  std::ostringstream text;
+  std::ostringstream text = text_stream();
   text << "run         " << result.run << "\n"
        << "rows        " << result.rows << "\n"
        << "inputs      " << result.inputs << "\n"

@@ -14,8 +14,8 @@
 //   kNormal             whether a draw is made of a normal or a uniform number
 //   start()             their starting values
 //   draw(p, noise)      a gate and its derivatives
-//   cost(p)             its divergence from the prior, or penalty, and
-//                       derivatives
+//   cost(p)             its divergence from the prior, or penalty
+//   cost_slopes(p)      the derivatives
 //   moments(p), point(p), score(p)
 //   bound(p)            moves parameters to where they may be
 
@@ -52,10 +52,12 @@ struct NormalJeffreysGate : GateLaw<2> {
     const double deviation = std::exp(p[1] / 2) * noise;
     return {p[0] + deviation, {1, deviation / 2}};
   }
-  static Value cost(const Parameters& p) {
+  static double cost(const Parameters& p) {
+    return math::kl_normal_jeffreys(log_alpha(p));
+  }
+  static Parameters cost_slopes(const Parameters& p) {
     const double slope = math::kl_normal_jeffreys_slope(log_alpha(p));
-    return {math::kl_normal_jeffreys(log_alpha(p)),
-            {-slope * 2 * p[0] / square(p), slope}};
+    return {-slope * 2 * p[0] / square(p), slope};
   }
   static math::GateMoments moments(const Parameters& p) {
     return {p[0], p[0] * p[0] + std::exp(p[1])};
@@ -97,15 +99,18 @@ struct HorseshoeGate : GateLaw<4> {
     const double slope = z * noise / (4 * root);
     return {z, {z / 2, slope * a, z / 2, slope * b}};
   }
-  Value cost(const Parameters& p) const {
+  double cost(const Parameters& p) const {
+    return math::kl_lognormal_gamma(p[0], std::exp(p[1]), 0.5, scale * scale) +
+           math::kl_lognormal_inverse_gamma(p[2], std::exp(p[3]), 0.5, 1.0);
+  }
+  /// With e = E[x]/scale^2 of the Gamma part and E[1/x] of the other, and the
+  /// variance v of the logarithm: e - 1/2 by its mean, (v e - 1)/2 by log v.
+  Parameters cost_slopes(const Parameters& p) const {
     const double a = std::exp(p[1]), b = std::exp(p[3]);
-    const auto gamma =
-        math::kl_lognormal_gamma_gradient(p[0], a, 0.5, scale * scale);
-    const auto inverse =
-        math::kl_lognormal_inverse_gamma_gradient(p[2], b, 0.5, 1.0);
-    return {math::kl_lognormal_gamma(p[0], a, 0.5, scale * scale) +
-                math::kl_lognormal_inverse_gamma(p[2], b, 0.5, 1.0),
-            {gamma.q1, a * gamma.q2, inverse.q1, b * inverse.q2}};
+    const double gamma = std::exp(p[0] + a / 2) / (scale * scale);
+    const double inverse = std::exp(-p[2] + b / 2);
+    return {gamma - 0.5, (a * gamma - 1) / 2, 0.5 - inverse,
+            (b * inverse - 1) / 2};
   }
   static math::GateMoments moments(const Parameters& p) {
     const double mean = (p[0] + p[2]) / 2;
@@ -140,9 +145,11 @@ struct HardConcreteGate : GateLaw<1> {
         math::hard_concrete(p[0], std::clamp(noise, 1e-6, 1 - 1e-6));
     return {gate.value, {gate.slope}};
   }
-  Value cost(const Parameters& p) const {
-    const math::Gate open = math::hard_concrete_open(p[0]);
-    return {price * open.value, {price * open.slope}};
+  double cost(const Parameters& p) const {
+    return price * math::hard_concrete_open(p[0]).value;
+  }
+  Parameters cost_slopes(const Parameters& p) const {
+    return {price * math::hard_concrete_open(p[0]).slope};
   }
   static math::GateMoments moments(const Parameters& p) {
     return math::hard_concrete_moments(p[0]);
@@ -179,12 +186,14 @@ struct BetaGate : GateLaw<1> {
     return {gate.value, {gate.slope}};
   }
   /// (1 - a) log k + (1 - b) log(1 - k), each term less its least value.
-  Value cost(const Parameters& p) const {
-    const double k = math::logistic(p[0]);
+  double cost(const Parameters& p) const {
     const double least = std::log(math::logistic(-kMost));
-    return {(1 - a) * (std::log(k) - least) +
-                (1 - b) * (std::log(math::logistic(-p[0])) - least),
-            {(1 - a) * (1 - k) - (1 - b) * k}};
+    return (1 - a) * (std::log(math::logistic(p[0])) - least) +
+           (1 - b) * (std::log(math::logistic(-p[0])) - least);
+  }
+  Parameters cost_slopes(const Parameters& p) const {
+    const double k = math::logistic(p[0]);
+    return {(1 - a) * (1 - k) - (1 - b) * k};
   }
   math::GateMoments moments(const Parameters& p) const {
     return math::concrete_moments(p[0], temperature);
@@ -217,9 +226,12 @@ struct TruncatedGate : GateLaw<2> {
     const double z = std::exp(log_gate.value);
     return {z, {z * log_gate.by_mu, z * log_gate.by_log_sigma}};
   }
-  static Value cost(const Parameters& p) {
+  static double cost(const Parameters& p) {
+    return math::kl_truncated_log_normal(law(p)).value;
+  }
+  static Parameters cost_slopes(const Parameters& p) {
     const math::TruncatedValue kl = math::kl_truncated_log_normal(law(p));
-    return {kl.value, {kl.by_mu, kl.by_log_sigma}};
+    return {kl.by_mu, kl.by_log_sigma};
   }
   static math::GateMoments moments(const Parameters& p) {
     return math::truncated_log_normal_moments(law(p));

@@ -69,14 +69,14 @@ class GateSet {
   double cost(const Arrays<const T>& parameters) const {
     double sum = 0;
     for (std::size_t i = 0; i < size(); ++i) {
-      sum += law_.cost(read(parameters, i)).value;
+      sum += law_.cost(read(parameters, i));
     }
     return sum;
   }
   void cost_backward(const Arrays<const T>& parameters, double scale,
                      const Arrays<T>& gradients) const {
     for (std::size_t i = 0; i < size(); ++i) {
-      add(gradients, i, scale, law_.cost(read(parameters, i)).slopes);
+      add(gradients, i, scale, law_.cost_slopes(read(parameters, i)));
     }
   }
 

@@ -175,11 +175,30 @@ TEST_F(CompressCommand, GoesOnToTheSameNetworkAfterASignal) {
   }
 }
 
+TEST_F(CompressCommand, TakesOtherMethods) {
+  const ProgramResult result = compress("--method sbp --strength 2 --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto document = nlohmann::json::parse(result.out);
+  EXPECT_EQ(document["config"]["method"], "sbp");
+  EXPECT_EQ(document["config"]["strength"], 2);
+  // The model is that of the fine-tuned weights, which every command reads.
+  const ProgramResult again =
+      run_program("compress --resume '" + run_ + "' --json");
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(run_program("inspect '" + run_ + "'").exit_code, 0);
+}
+
 TEST_F(CompressCommand, RefusesWhatCannotBe) {
   expect_one_line(compress("--max-flops 10"), 2, "no network meets the budget");
   EXPECT_FALSE(std::filesystem::exists(run_ + "/model.safetensors"));
   std::filesystem::remove_all(run_);
   expect_one_line(compress("--pressure -1"), 2, "pressure must be >= 0");
+  expect_one_line(compress("--method l9"), 5,
+                  "there is no method \"l9\" of compression; those known");
+  expect_one_line(compress("--method flops"), 2, "give --max-flops");
+  expect_one_line(compress("--method sbp --pressure 3"), 2,
+                  "the method sbp has no pressure");
+  expect_one_line(compress("--strength 2"), 2, "not a strength");
   expect_one_line(compress("--keep 3-9"), 2,
                   "2 numbers of units to keep, but the network is 4-144-20");
   expect_one_line(compress("--keep 3-few"), 2, "--keep");

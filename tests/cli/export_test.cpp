@@ -95,7 +95,8 @@ TEST_F(ExportCommand, WritesTorchScript) {
   const std::string bytes = testing::read_bytes(file);
   EXPECT_TRUE(contains(bytes, "extra/preprocessing"));
   EXPECT_TRUE(contains(bytes, "must be standardised"));
-  expect_failure("export " + arguments + " --network 3", 2, "from 1 to 2");
+  expect_failure("export " + arguments + " --force --network 3", 2,
+                 "from 1 to 2");
   expect_failure("export '" + run_ + "' --torchscript /nowhere/n.pt", 4,
                  "/nowhere");
 }

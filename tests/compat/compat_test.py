@@ -112,7 +112,7 @@ class Compat(unittest.TestCase):
         for model in self.models():
             with self.subTest(model=model.name):
                 onnx = self.files / "exported.onnx"
-                result = radir("export", model, "--onnx", onnx)
+                result = radir("export", model, "--onnx", onnx, "--force")
                 if result.returncode == UNSUPPORTED:
                     self.skipTest(result.stderr.strip())
                 self.assertEqual(result.returncode, 0, result.stderr)

@@ -7,7 +7,7 @@
 
 #include "radir/c_api.h"
 
-enum { kRows = 200, kColumns = 2, kNewRows = 3 };
+enum { Rows = 200, Columns = 2, NewRows = 3 };
 
 static void check(radir_status status) {
   if (status == RADIR_OK) return;
@@ -25,30 +25,30 @@ static int32_t show(const radir_progress* progress, void* user) {
 
 int main(void) {
   /* y = sin(3 x1) + x2, with a little noise that depends on the row. */
-  static double x[kRows][kColumns];
-  static double y[kRows];
-  for (int i = 0; i < kRows; ++i) {
-    x[i][0] = (i * 37 % kRows) / (double)kRows;
-    x[i][1] = (i * 61 % kRows) / (double)kRows;
+  static double x[Rows][Columns];
+  static double y[Rows];
+  for (int i = 0; i < Rows; ++i) {
+    x[i][0] = (i * 37 % Rows) / (double)Rows;
+    x[i][1] = (i * 61 % Rows) / (double)Rows;
     y[i] = sin(3 * x[i][0]) + x[i][1] + 0.05 * (i % 3 - 1);
   }
   radir_table table;
   check(radir_table_create("waves", &table));
-  check(radir_table_add_matrix(table, RADIR_FLOAT64, x, kRows, kColumns,
-                               kColumns, 1, NULL));
-  check(radir_table_add_numbers(table, "y", RADIR_FLOAT64, y, kRows, 1));
+  check(radir_table_add_matrix(table, RADIR_FLOAT64, x, Rows, Columns, Columns,
+                               1, NULL));
+  check(radir_table_add_numbers(table, "y", RADIR_FLOAT64, y, Rows, 1));
 
   radir_model model;
   check(radir_model_fit(table, "y", "method=rdp\nsteps=3000\nseed=1", show,
                         NULL, &model));
   fprintf(stderr, "\n");
 
-  const double new_x[kNewRows][kColumns] = {{0.1, 0.5}, {0.5, 0.5}, {5, 5}};
+  const double new_x[NewRows][Columns] = {{0.1, 0.5}, {0.5, 0.5}, {5, 5}};
   radir_table new_rows;
   check(radir_table_create("new rows", &new_rows));
-  check(radir_table_add_matrix(new_rows, RADIR_FLOAT64, new_x, kNewRows,
-                               kColumns, kColumns, 1, NULL));
-  double mean[kNewRows], sd[kNewRows], interval[kNewRows][2];
+  check(radir_table_add_matrix(new_rows, RADIR_FLOAT64, new_x, NewRows, Columns,
+                               Columns, 1, NULL));
+  double mean[NewRows], sd[NewRows], interval[NewRows][2];
   const double probabilities[2] = {0.05, 0.95};
   radir_prediction prediction = {0};
   prediction.mean = mean;
@@ -57,7 +57,7 @@ int main(void) {
   prediction.probability_count = 2;
   prediction.quantiles = &interval[0][0];
   check(radir_model_predict(model, new_rows, NULL, &prediction));
-  for (int i = 0; i < kNewRows; ++i) {
+  for (int i = 0; i < NewRows; ++i) {
     printf("x = (%.1f, %.1f): y = %.2f +- %.2f, 90 %% in [%.2f, %.2f]\n",
            new_x[i][0], new_x[i][1], mean[i], sd[i], interval[i][0],
            interval[i][1]);

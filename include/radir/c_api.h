@@ -79,6 +79,9 @@ RADIR_API radir_status radir_table_create(const char* name, radir_table* table);
  * "builtin:robot-arm", as the program reads it. */
 RADIR_API radir_status radir_table_read(const char* source, radir_table* table);
 RADIR_API radir_status radir_table_free(radir_table table);
+/** How many rows a table with columns has: the length of the buffers for its
+ * predictions. No column can be added after it. */
+RADIR_API radir_status radir_table_rows(radir_table table, int64_t* rows);
 /** Adds a column of numbers, NaN where one is missing. Number i is values[i *
  * stride]. They are not copied: they must stay until the table is freed. A
  * table that has been used takes no more columns. */

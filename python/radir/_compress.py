@@ -11,7 +11,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 import numpy as np
 import numpy.typing as npt
 
-from ._library import Images, lib, read_json
+from ._library import Images, json_text, lib, read_json
 from ._model import Callback, Interruptible
 
 Array = npt.NDArray[Any]
@@ -135,7 +135,7 @@ def compress(
     text = json.dumps(network) if isinstance(network, Mapping) else os.fspath(network)
     handle = ctypes.c_void_p()
     Interruptible(lib.compress, callback).run(
-        *[ctypes.byref(request), text.encode(), json.dumps(dict(settings or {})).encode()],
+        *[ctypes.byref(request), text.encode(), json_text(dict(settings or {})).encode()],
         ctypes.byref(handle),
     )
     return CompressedNetwork(handle, classes)

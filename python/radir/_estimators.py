@@ -367,6 +367,9 @@ class RadirClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Array:
         """[row, class], classes as in ``classes_``."""
         found = self._predict(X, ["class_probabilities"])["class_probabilities"]
+        missing = np.flatnonzero(np.isnan(found).any(axis=1))
+        if len(missing) > 0:
+            raise ValueError(f"row {missing[0]} and {len(missing) - 1} others cannot be predicted")
         texts = self._fitted().classes
         result = np.zeros((len(found), len(self.classes_)))
         for i, label in enumerate(self.classes_):

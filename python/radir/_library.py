@@ -136,6 +136,7 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "table_create": [c_char_p, POINTER(c_void_p)],
     "table_read": [c_char_p, POINTER(c_void_p)],
     "table_free": [c_void_p],
+    "table_rows": [c_void_p, POINTER(c_int64)],
     "table_add_numbers": [c_void_p, c_char_p, c_int32, c_void_p, c_int64, c_int64],
     "table_add_matrix": [
         *[c_void_p, c_int32, c_void_p, c_int64, c_int64, c_int64, c_int64],
@@ -241,6 +242,11 @@ lib = Functions()
 def version() -> str:
     """The version of the library."""
     return str(_library.radir_version().decode())
+
+
+def json_text(value: Any) -> str:
+    """JSON, also of NumPy's numbers."""
+    return json.dumps(value, default=lambda number: number.item())
 
 
 def read_json(function: Callable[..., None], *arguments: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import html
-import json
 import os
 import threading
 from typing import Any, Callable, Mapping, Optional, Sequence
@@ -17,6 +16,7 @@ from ._library import (
     PredictOptions,
     Prediction,
     ProgressCallback,
+    json_text,
     lib,
     number_type,
     read_json,
@@ -133,7 +133,8 @@ class Interruptible:
             fields = {f.name: getattr(values, f.name) for f in dataclasses.fields(Progress)}
             fields["tuning"] = bool(fields["tuning"])
             try:
-                self._stop = bool(self._callback(Progress(**fields)))
+                if self._callback(Progress(**fields)):
+                    self._stop = True  # Ctrl-C may have set it meanwhile
             except BaseException as error:  # must not cross C: raised again below
                 self._error = error
                 self._stop = True
@@ -191,7 +192,7 @@ class Model:
     ) -> Model:
         """Fits to all rows. ``fit_settings()`` lists the settings."""
         handle = ctypes.c_void_p()
-        text = json.dumps(dict(settings or {})).encode()
+        text = json_text(dict(settings or {})).encode()
         Interruptible(lib.model_fit, callback).run(
             *[table._handle, target.encode(), text, ctypes.byref(handle)]
         )
@@ -239,7 +240,7 @@ class Model:
         """The model without the units it does not need: ``threshold``,
         ``max_flops``, ``max_parameters``."""
         handle = ctypes.c_void_p()
-        text = json.dumps({key: value for key, value in options.items() if value is not None})
+        text = json_text({key: value for key, value in options.items() if value is not None})
         lib.model_prune(self._handle, text.encode(), ctypes.byref(handle))
         return Model(handle)
 
@@ -292,6 +293,10 @@ class Model:
         mean, sd, epistemic_sd, aleatoric_sd; quantiles, of ``probabilities``;
         log_density, cdf, crps, of ``values``; or class_probabilities, entropy,
         mutual_information."""
+        count = ctypes.c_int64()
+        lib.table_rows(table._handle, ctypes.byref(count))
+        if count.value != rows:
+            raise ValueError(f"the table has {count.value} rows, not {rows}")
         request = Prediction()
         levels = np.ascontiguousarray(probabilities, dtype=np.float64)
         if len(levels) > 0:

@@ -13,6 +13,7 @@ parameters alone, and are those of the C++ layers.
 from __future__ import annotations
 
 import ctypes
+import itertools
 from typing import Any, Iterator, Optional, Sequence, Union
 
 import torch
@@ -491,6 +492,8 @@ def sample(module: nn.Module, input: Tensor, count: int) -> Tensor:
 
 
 def _converted(layer: nn.Module, options: dict[str, Any]) -> Optional[_BayesLayer]:
+    if isinstance(layer, (nn.Linear, nn.Conv2d)):
+        options = {"dtype": layer.weight.dtype, **options}
     if type(layer) is nn.Linear:
         has_bias = layer.bias is not None
         return BayesLinear(layer.in_features, layer.out_features, has_bias, **options)
@@ -508,15 +511,27 @@ def _converted(layer: nn.Module, options: dict[str, Any]) -> Optional[_BayesLaye
 def convert(module: nn.Module, **options: Any) -> nn.Module:
     """Replaces every ``nn.Linear`` and ``nn.Conv2d`` in a module, in place, by
     its Bayesian form with starting values of its own; ``options`` as of
-    ``BayesLinear``. Returns the module, or what replaces it. A Gaussian family
-    starts from the weights that are there."""
+    ``BayesLinear``, with a ``seed`` counted up from layer to layer. Returns the
+    module, or what replaces it. A Gaussian family starts from the weights that
+    are there."""
+    seed = options.pop("seed", None)
+    return _convert(module, options, None if seed is None else itertools.count(seed))
+
+
+def _convert(
+    module: nn.Module, options: dict[str, Any], seeds: Optional[Iterator[int]]
+) -> nn.Module:
+    is_layer = type(module) in (nn.Linear, nn.Conv2d)
+    if is_layer and seeds is not None:
+        options = {**options, "seed": next(seeds)}
     replaced = _converted(module, options)
     if replaced is not None:
+        replaced.train(module.training)
         if options.get("family") == "gaussian":
             blocks = replaced.blocks()
             for name in replaced._posteriors:
                 blocks[f"{name}_loc"].copy_(getattr(module, name).detach())
         return replaced
     for name, child in module.named_children():
-        setattr(module, name, convert(child, **options))
+        setattr(module, name, _convert(child, options, seeds))
     return module

@@ -16,6 +16,9 @@
 namespace radir::c_api {
 namespace {
 
+/// With it no size overflows before memory is asked for.
+constexpr std::int64_t kMostSamples = 1'000'000'000;
+
 /// The caller's options with every choice made.
 radir_predict_options options_of(const radir_predict_options* given) {
   radir_predict_options options = {};
@@ -23,10 +26,11 @@ radir_predict_options options_of(const radir_predict_options* given) {
   if (options.samples == 0) {
     options.samples = workflows::TablePredictionOptions().samples;
   }
-  RADIR_CHECK(
-      options.samples > 0 && options.threads >= 0 && options.threads <= 4096,
-      ArgumentError, "predictions need samples > 0 and from 0 to 4096 ",
-      "threads, but got ", options.samples, " and ", options.threads);
+  RADIR_CHECK(options.samples > 0 && options.samples <= kMostSamples &&
+                  options.threads >= 0 && options.threads <= 4096,
+              ArgumentError, "predictions need from 1 to ", kMostSamples,
+              " samples and from 0 to 4096 threads, but got ", options.samples,
+              " and ", options.threads);
   return options;
 }
 
@@ -49,6 +53,9 @@ void check_request(const radir_prediction& want, bool classes) {
               "the model predicts a number: it has no class probabilities");
   if (want.quantiles != nullptr) {
     check_pointer(want.probabilities, "probabilities");
+    RADIR_CHECK(want.probability_count >= 0, ArgumentError,
+                "probability_count must be at least 0, but is ",
+                want.probability_count);
     for (std::int64_t q = 0; q < want.probability_count; ++q) {
       const double probability = want.probabilities[q];
       RADIR_CHECK(probability > 0 && probability < 1, ArgumentError,

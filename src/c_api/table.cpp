@@ -131,6 +131,13 @@ radir_status radir_table_free(radir_table table) {
   return guarded([&] { tables().remove(table); });
 }
 
+radir_status radir_table_rows(radir_table table, int64_t* rows) {
+  return guarded([&] {
+    check_pointer(rows, "rows");
+    *rows = table_of(table)->rows();
+  });
+}
+
 radir_status radir_table_add_numbers(radir_table table, const char* name,
                                      radir_type type, const void* values,
                                      int64_t count, int64_t stride) {

@@ -213,7 +213,9 @@ class Compression {
     using train::KlSchedule;
     const double full = settings_.strength.value_or(1);
     if (settings_.kl_warmup == 0) return KlSchedule::constant(full);
-    if (epochs == settings_.epochs) {
+    // Version 0.1 has no rise inside the only stretch of rdp.
+    const bool rises = !is_rdp() || settings_.selection_window > 0;
+    if (epochs == settings_.epochs && rises) {
       return KlSchedule::warmup(settings_.kl_warmup, 0, full);
     }
     const double progress =

@@ -57,6 +57,9 @@ radir_model CModel::model_ = nullptr;
 TEST_F(CModel, PredictsWhatTheNumbersSay) {
   const NumberTable table(*numbers());
   const auto rows = static_cast<std::size_t>(kRows);
+  std::int64_t count = 0;
+  expect_status(radir_table_rows(table.get(), &count), RADIR_OK);
+  EXPECT_EQ(count, kRows);
   std::vector<double> mean(rows), sd(rows), epistemic(rows), aleatoric(rows);
   std::vector<double> quantiles(2 * rows), density(rows), cdf(rows), crps(rows);
   const double probabilities[] = {0.05, 0.95};
@@ -201,6 +204,15 @@ TEST_F(CModel, RefusesWhatMakesNoSense) {
   prediction.probability_count = 1;
   expect_status(radir_model_predict(model_, table.get(), nullptr, &prediction),
                 RADIR_ARGUMENT_ERROR, "above 0 and below 1");
+  prediction.probability_count = -1;
+  expect_status(radir_model_predict(model_, table.get(), nullptr, &prediction),
+                RADIR_ARGUMENT_ERROR, "at least 0");
+  radir_predict_options options = {};
+  options.samples = std::int64_t{1} << 61;
+  prediction = {};
+  prediction.mean = &number;
+  expect_status(radir_model_predict(model_, table.get(), &options, &prediction),
+                RADIR_ARGUMENT_ERROR, "samples");
   expect_status(radir_model_predict(model_, table.get(), nullptr, nullptr),
                 RADIR_ARGUMENT_ERROR, "null");
 }

@@ -143,6 +143,11 @@ class RegressorTest(unittest.TestCase):
         for state in (None, np.random.RandomState(3), np.random.default_rng(3)):
             RadirRegressor(method="rdp", steps=10, random_state=state).fit(self.x, self.y)
 
+    def test_numbers_of_numpy_are_settings(self):
+        x, y = numbers()
+        model = RadirRegressor(method="rdp", steps=np.int64(50)).fit(x, y)
+        self.assertEqual(model.predict(x).shape, y.shape)
+
     def test_pipelines_and_searches(self):
         pipe = make_pipeline(StandardScaler(), RadirRegressor(**QUICK))
         self.assertGreater(cross_val_score(pipe, self.x, self.y, cv=2).mean(), 0.8)

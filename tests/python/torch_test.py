@@ -152,6 +152,13 @@ class NetworkTest(unittest.TestCase):
         converted = rt.convert(copy.deepcopy(net), family="gaussian").eval()
         self.assertTrue(torch.allclose(converted(x), expected, atol=1e-6))
 
+    def test_converted_layers_have_their_own_seeds_type_and_mode(self):
+        net = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3)).double().eval()
+        first, second = rt.convert(net, seed=5)
+        self.assertEqual([int(first.seed), int(second.seed)], [5, 6])
+        self.assertEqual(next(first.parameters()).dtype, torch.float64)
+        self.assertFalse(second.training)
+
     def test_imports_in_either_order(self):
         use = "; radir.vmf.entropy(3, 1.0); torch.ones(2) + 1"
         for order in ("import torch, radir.vmf", "import radir.vmf, torch"):

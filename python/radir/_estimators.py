@@ -138,6 +138,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         training = model.description["training"]
         known = set(estimator.get_params()) - set(_OWN_DEFAULTS)
         settings = {key: value for key, value in training.items() if key in known}
+        if settings.get("likelihood") == "categorical":  # no choice: of every classifier
+            del settings["likelihood"]
         estimator.set_params(**settings, random_state=model.description["seed"])
         remember_features(estimator, model.columns, len(model.columns), reset=True)
         estimator._after_load()

@@ -250,12 +250,18 @@ def json_text(value: Any) -> str:
 
 
 def read_json(function: Callable[..., None], *arguments: Any) -> Any:
-    """What a function writes as JSON text."""
+    """What a function writes as JSON text; called again where it is long."""
     length = c_int64()
-    function(*arguments, None, 0, ctypes.byref(length))
-    buffer = ctypes.create_string_buffer(length.value + 1)
-    function(*arguments, buffer, length.value + 1, ctypes.byref(length))
-    return json.loads(buffer.value.decode())
+    capacity = 1 << 16
+    while True:
+        buffer = ctypes.create_string_buffer(capacity)
+        try:
+            function(*arguments, buffer, capacity, ctypes.byref(length))
+            return json.loads(buffer.value.decode())
+        except ArgumentError:
+            if length.value < capacity:
+                raise
+            capacity = length.value + 1
 
 
 def text_array(texts: list[str]) -> Any:

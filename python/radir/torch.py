@@ -7,200 +7,27 @@
 A layer draws its weights while it trains and uses their mean after ``eval()``.
 Its parameters are those of the posterior; any optimiser and ``state_dict`` work.
 Draws depend on the layer's ``seed``, the number of its draws so far and the
-parameters alone, and are those of the C++ layers.
+parameters alone.
 """
 
 from __future__ import annotations
 
-import ctypes
 import itertools
-from typing import Any, Iterator, Optional, Sequence, Union
+from typing import Any, Iterator, Optional, Union
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from ._library import (
-    FLOAT32,
-    FLOAT64,
-    RandomStream,
-    UnsupportedError,
-    WeightShape,
-    lib,
-    read_json,
-    stream,
-)
+from ._library import UnsupportedError, lib, stream
+from ._torch_functions import Draw, Kl, Posterior
 
 __all__ = ["BayesConv2d", "BayesLinear", "bayes_layers", "convert", "elbo", "kl", "sample"]
 
-_TYPES = {torch.float32: FLOAT32, torch.float64: FLOAT64}
 _POINTS = {"mean": 0, "median": 1, "mode": 2}
 _MODES = ("auto", "sample", "frozen", *_POINTS)
 # The stream of starting values, far from those of draws.
 _INITIAL_STREAM = 1 << 31
-
-
-class _Weight:
-    """A radir_weight of one type of numbers, on one array of all its trainable
-    parameters and the tensors of its fixed ones."""
-
-    def __init__(self, handle: ctypes.c_void_p, dtype: torch.dtype) -> None:
-        self.handle = handle
-        description = read_json(lib.weight_describe, handle)
-        self.blocks: list[dict[str, Any]] = description["blocks"]
-        self.description: str = description["description"]
-        self.streams: int = description["streams"]
-        self.size = 0
-        self.offsets: list[Optional[int]] = []  # in bytes; None: fixed
-        itemsize = torch.empty((), dtype=dtype).element_size()
-        for block in self.blocks:
-            self.offsets.append(self.size * itemsize if block["trainable"] else None)
-            self.size += block["size"] if block["trainable"] else 0
-        self._array = ctypes.c_void_p * len(self.blocks)
-        self._last: dict[tuple[int, ...], Any] = {}
-
-    def __del__(self) -> None:
-        if lib is not None:
-            lib.weight_free(self.handle)
-
-    def pointers(self, flat: Tensor, fixed: Sequence[Tensor] = ()) -> Any:
-        """A pointer per block; of fixed blocks null where none are given."""
-        key = (flat.data_ptr(), *(tensor.data_ptr() for tensor in fixed))
-        found = self._last.get(key)
-        if found is None:
-            others = iter(key[1:])
-            found = self._array(
-                *(key[0] + o if o is not None else next(others, None) for o in self.offsets)
-            )
-            if len(self._last) > 8:  # the arrays of gradients change their place
-                self._last.clear()
-            self._last[key] = found
-        return found
-
-
-class _Posterior:
-    """The posterior of a weight, or of the bias that goes with it, in any type
-    of numbers; can be copied and pickled."""
-
-    def __init__(
-        self,
-        family: str,
-        options: str,
-        shape: tuple[int, int, int, int],
-        sizes: tuple[int, ...],
-        bias_prior_scale: Optional[float] = None,
-    ) -> None:
-        self._arguments = (family, options, shape, sizes, bias_prior_scale)
-        self.sizes = sizes
-        self.fixed: list[Tensor] = []  # set by the layer
-        self._weights: dict[torch.dtype, _Weight] = {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _Posterior, self._arguments
-
-    def weight(self, dtype: torch.dtype) -> _Weight:
-        if dtype not in self._weights:
-            self._weights[dtype] = self._make(dtype)
-        return self._weights[dtype]
-
-    def _make(self, dtype: torch.dtype) -> _Weight:
-        if dtype not in _TYPES:
-            raise UnsupportedError(f"weights must be float32 or float64, not {dtype}")
-        family, options, shape, _, bias_prior_scale = self._arguments
-        handle = ctypes.c_void_p()
-        lib.weight_create(
-            *[family.encode(), options.encode(), _TYPES[dtype]],
-            *[ctypes.byref(WeightShape(*shape)), ctypes.byref(handle)],
-        )
-        if bias_prior_scale is None:
-            return _Weight(handle, dtype)
-        bias = ctypes.c_void_p()
-        try:
-            lib.weight_create_bias(handle, bias_prior_scale, ctypes.byref(bias))
-        finally:
-            lib.weight_free(handle)
-        return _Weight(bias, dtype)
-
-
-class _Draw(torch.autograd.Function):
-    """The values of a draw of each posterior, as a function of their
-    parameters: weight and bias of a layer."""
-
-    @staticmethod
-    def forward(  # type: ignore[override]
-        ctx: Any, posteriors: Sequence[_Posterior], random: Sequence[RandomStream], *flats: Tensor
-    ) -> tuple[Tensor, ...]:
-        results, draws = [], []
-        for posterior, place, flat in zip(posteriors, random, flats):
-            weight = posterior.weight(flat.dtype)
-            values = torch.empty(posterior.sizes, dtype=flat.dtype)
-            draw = ctypes.c_int64()
-            lib.weight_draw(
-                *[weight.handle, weight.pointers(flat, posterior.fixed), place],
-                *[values.data_ptr(), draw],
-            )
-            results.append(values)
-            draws.append(draw.value)
-        ctx.posteriors, ctx.random, ctx.draws = posteriors, random, draws
-        ctx.save_for_backward(*results, *flats)
-        return tuple(results)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> Any:  # type: ignore[override]
-        count = len(ctx.posteriors)
-        values, flats = ctx.saved_tensors[:count], ctx.saved_tensors[count:]
-        results: list[Optional[Tensor]] = []
-        for i, posterior in enumerate(ctx.posteriors):
-            if not ctx.needs_input_grad[2 + i]:
-                results.append(None)
-                continue
-            weight = posterior.weight(flats[i].dtype)
-            gradient = gradients[i].contiguous()
-            result = torch.zeros_like(flats[i])
-            lib.weight_backward(
-                *[weight.handle, weight.pointers(flats[i], posterior.fixed), ctx.random[i]],
-                *[ctx.draws[i], values[i].data_ptr(), gradient.data_ptr()],
-                weight.pointers(result),
-            )
-            results.append(result)
-        return (None, None, *results)
-
-
-class _Kl(torch.autograd.Function):
-    """The sum of KL(posterior || prior), as a function of the parameters."""
-
-    @staticmethod
-    def forward(  # type: ignore[override]
-        ctx: Any, posteriors: Sequence[_Posterior], *flats: Tensor
-    ) -> Tensor:
-        total, value = 0.0, ctypes.c_double()
-        for posterior, flat in zip(posteriors, flats):
-            weight = posterior.weight(flat.dtype)
-            lib.weight_kl(weight.handle, weight.pointers(flat, posterior.fixed), value)
-            total += value.value
-        ctx.posteriors = posteriors
-        ctx.save_for_backward(*flats)
-        return torch.tensor(total, dtype=flats[0].dtype)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> Any:  # type: ignore[override]
-        scale = gradient.item()
-        results: list[Optional[Tensor]] = []
-        for i, (posterior, flat) in enumerate(zip(ctx.posteriors, ctx.saved_tensors)):
-            if not ctx.needs_input_grad[1 + i]:
-                results.append(None)
-                continue
-            weight = posterior.weight(flat.dtype)
-            result = torch.zeros_like(flat)
-            lib.weight_kl_backward(
-                *[weight.handle, weight.pointers(flat, posterior.fixed), scale],
-                weight.pointers(result),
-            )
-            results.append(result)
-        return (None, *results)
 
 
 class _BayesLayer(nn.Module):
@@ -232,10 +59,10 @@ class _BayesLayer(nn.Module):
         dtype: Optional[torch.dtype],
     ) -> None:
         super().__init__()
-        self._posteriors = {"weight": _Posterior(family, options, shape, sizes)}
+        self._posteriors = {"weight": Posterior(family, options, shape, sizes)}
         if bias:
             rows = shape[0] * shape[1]
-            self._posteriors["bias"] = _Posterior(
+            self._posteriors["bias"] = Posterior(
                 family, options, shape, (rows,), bias_prior_scale
             )
         self._mode = "auto"
@@ -323,7 +150,7 @@ class _BayesLayer(nn.Module):
 
     def kl(self) -> Tensor:
         """KL(posterior || prior) of weight and bias in nats."""
-        result: Tensor = _Kl.apply(list(self._posteriors.values()), *self._flats())
+        result: Tensor = Kl.apply(list(self._posteriors.values()), *self._flats())
         return result
 
     def draw(self, step: int) -> tuple[Tensor, Optional[Tensor]]:
@@ -333,7 +160,7 @@ class _BayesLayer(nn.Module):
         for posterior, flat in zip(posteriors, flats):
             random.append(stream(seed, step, number))
             number += posterior.weight(flat.dtype).streams
-        weight, *bias = _Draw.apply(posteriors, random, *flats)
+        weight, *bias = Draw.apply(posteriors, random, *flats)
         return weight, bias[0] if bias else None
 
     def point(self, kind: str = "mean") -> tuple[Tensor, Optional[Tensor]]:
@@ -455,14 +282,14 @@ def bayes_layers(module: nn.Module) -> Iterator[_BayesLayer]:
 
 def kl(module: nn.Module) -> Tensor:
     """The sum of the KL divergences of all Bayesian layers, in nats."""
-    posteriors: list[_Posterior] = []
+    posteriors: list[Posterior] = []
     flats: list[Tensor] = []
     for layer in bayes_layers(module):
         posteriors += layer._posteriors.values()
         flats += layer._flats()
     if not posteriors:
         raise ValueError("the module has no Bayesian layer; see convert()")
-    result: Tensor = _Kl.apply(posteriors, *flats)
+    result: Tensor = Kl.apply(posteriors, *flats)
     return result
 
 

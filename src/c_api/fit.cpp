@@ -115,7 +115,7 @@ class Fit {
     if (given_.tune && settings_.method == "auto") settings_.method = "rdp";
   }
 
-  /// Begins a run, or goes on with one of the same data and settings.
+  /// Begins a run, or resumes one of the same data and settings.
   void open_run() {
     const Json config = {
         {"command",

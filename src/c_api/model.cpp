@@ -25,24 +25,11 @@ Handles<radir_model, ModelObject>& models() {
   return handles;
 }
 
-Json layer_json(const workflows::LayerInspection& layer) {
-  return {{"name", layer.name},
-          {"layer", layer.layer},
-          {"posterior", layer.posterior},
-          {"inputs", layer.inputs},
-          {"outputs", layer.outputs},
-          {"removable_inputs", layer.removable_inputs},
-          {"flops", layer.flops},
-          {"parameters", layer.parameters},
-          {"weight_rms", layer.weight_rms},
-          {"relative_noise", layer.relative_noise}};
-}
-
 std::string description(const io::SavedModel& saved) {
   const workflows::ModelInspection inspection = workflows::inspect(saved);
   Json layers = Json::array();
   for (const auto& layer : inspection.layers) {
-    layers.push_back(layer_json(layer));
+    layers.push_back(workflows::to_json(layer));
   }
   const Json json = {{"likelihood", inspection.likelihood},
                      {"architecture", inspection.architecture},

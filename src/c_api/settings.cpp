@@ -157,7 +157,7 @@ void describe(SettingsVisitor& visit, FitSettings& settings) {
   describe_threads(visit, settings.threads);
   visit.text({"run",
               "Folder for checkpoints and the model; a fit that was stopped "
-              "goes on from there",
+              "resumes there",
               {}},
              settings.run);
 }

@@ -61,4 +61,13 @@ std::string did_you_mean(std::string_view name,
   return nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?";
 }
 
+std::string known_names(std::string_view name,
+                        const std::vector<std::string>& names) {
+  std::string text = "; those known are ";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i];
+  }
+  return text + did_you_mean(name, names);
+}
+
 }  // namespace radir

@@ -48,16 +48,13 @@ std::vector<LenetLine> dense_lines() {
 
 const LenetLine& line_named(bool dense, const std::string& name) {
   std::vector<std::string> names = {"all"};
-  std::string known = "all";
   for (const LenetLine& line : lenet_lines(dense)) {
     if (line.name == name) return line;
     names.push_back(line.name);
-    known += ", " + line.name;
   }
   ::radir::detail::throw_error<UnsupportedError>(
       "there is no method \"", name, "\" of ",
-      dense ? "LeNet-300-100" : "LeNet-5", "; those known are ", known,
-      did_you_mean(name, names));
+      dense ? "LeNet-300-100" : "LeNet-5", known_names(name, names));
 }
 
 }  // namespace

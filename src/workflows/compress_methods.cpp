@@ -16,7 +16,6 @@
 namespace radir::workflows {
 namespace {
 
-constexpr double kPriceImages = 60000;
 constexpr double kPricePower = 1.0 / 3;
 
 /// Of a FLOP above the target, per image (Tang et al. 2018).
@@ -118,15 +117,13 @@ const std::vector<CompressMethod>& compress_methods() {
 
 const CompressMethod& compress_method(const std::string& name) {
   std::vector<std::string> names;
-  std::string known;
   for (const CompressMethod& method : compress_methods()) {
     if (method.name == name) return method;
     names.push_back(method.name);
-    known += (known.empty() ? "" : ", ") + method.name;
   }
-  ::radir::detail::throw_error<UnsupportedError>(
-      "there is no method \"", name, "\" of compression; those known are ",
-      known, did_you_mean(name, names));
+  ::radir::detail::throw_error<UnsupportedError>("there is no method \"", name,
+                                                 "\" of compression",
+                                                 known_names(name, names));
 }
 
 train::ModelSpec gated_model_spec(const CompressMethod& method,

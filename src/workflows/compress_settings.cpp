@@ -18,11 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The number of training images for which CompressSettings::pressure is the
-/// degrees of freedom themselves: what the images say grows with their number,
-/// and so must what is to balance it.
-constexpr double kPressureImages = 60000;
-
 /// Settings that runs of version 0.1 do not have, with what it did. Left out
 /// where they are that, so that such runs can be resumed.
 Json later_settings() {
@@ -206,7 +201,7 @@ train::ModelSpec model_spec(const CompressSettings& settings,
   const network::Wiring wiring(settings.network);
   const prune::UnitPrices prices = prune::unit_prices(
       settings.network,
-      settings.pressure * static_cast<double>(images) / kPressureImages,
+      settings.pressure * static_cast<double>(images) / kPriceImages,
       settings.cost_power);
   for (std::size_t l = 0; l < wiring.size(); ++l) {
     posterior::RadialDirectionalOptions options;

@@ -79,6 +79,19 @@ ModelInspection inspect(const io::SavedModel& model) {
   return result;
 }
 
+nlohmann::ordered_json to_json(const LayerInspection& layer) {
+  return {{"name", layer.name},
+          {"layer", layer.layer},
+          {"posterior", layer.posterior},
+          {"inputs", layer.inputs},
+          {"outputs", layer.outputs},
+          {"removable_inputs", layer.removable_inputs},
+          {"flops", layer.flops},
+          {"parameters", layer.parameters},
+          {"weight_rms", layer.weight_rms},
+          {"relative_noise", layer.relative_noise}};
+}
+
 report::Table layer_table(const ModelInspection& inspection) {
   report::Table table;
   table.columns = {{"name", "name"},

@@ -230,13 +230,9 @@ const TableMethod& method_of(const TableSettings& settings) {
   }
   RADIR_CHECK(settings.method != "auto", ArgumentError,
               "the method auto depends on the table; see resolved()");
-  std::string known;
-  for (const std::string& name : names) {
-    known += (known.empty() ? "" : ", ") + name;
-  }
   ::radir::detail::throw_error<UnsupportedError>(
-      "there is no method \"", settings.method, "\"; those known are ", known,
-      did_you_mean(settings.method, names));
+      "there is no method \"", settings.method, "\"",
+      known_names(settings.method, names));
 }
 
 std::string family_of(const TableSettings& settings) {

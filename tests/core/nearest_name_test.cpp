@@ -24,6 +24,8 @@ TEST(NearestName, GivesNothingWhenNothingIsNear) {
 TEST(NearestName, PutsItIntoWords) {
   EXPECT_EQ(did_you_mean("pric", {"price"}), "; did you mean \"price\"?");
   EXPECT_EQ(did_you_mean("zzz", {"price"}), "");
+  EXPECT_EQ(known_names("pric", {"age", "price"}),
+            "; those known are age, price; did you mean \"price\"?");
 }
 
 }  // namespace

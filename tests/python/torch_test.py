@@ -16,6 +16,7 @@ except ImportError:
 
 import radir
 import radir.torch as rt
+from radir import _torch_functions as functions
 
 torch.set_num_threads(1)
 
@@ -29,12 +30,12 @@ class LayerTest(unittest.TestCase):
         for family in ("gaussian", "radial-directional"):
             layer = rt.BayesLinear(4, 3, family=family, dtype=torch.float64, seed=1)
             posteriors = list(layer._posteriors.values())
-            kl = lambda *flats: rt._Kl.apply(posteriors, *flats)
+            kl = lambda *flats: functions.Kl.apply(posteriors, *flats)
             self.assertTrue(torch.autograd.gradcheck(kl, copies(layer)))
         layer = rt.BayesLinear(4, 3, family="gaussian", dtype=torch.float64, seed=1)
         posteriors = list(layer._posteriors.values())
         places = [rt.stream(1), rt.stream(1, 0, 4)]
-        draw = lambda *flats: rt._Draw.apply(posteriors, places, *flats)
+        draw = lambda *flats: functions.Draw.apply(posteriors, places, *flats)
         self.assertTrue(torch.autograd.gradcheck(draw, copies(layer)))
 
     def test_radii_have_gradients_of_differences(self):

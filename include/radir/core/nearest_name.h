@@ -16,4 +16,9 @@ std::string nearest_name(std::string_view name,
 std::string did_you_mean(std::string_view name,
                          const std::vector<std::string>& candidates);
 
+/// `; those known are A, B` and did_you_mean(), to end a message about a name
+/// that is none of them.
+std::string known_names(std::string_view name,
+                        const std::vector<std::string>& names);
+
 }  // namespace radir

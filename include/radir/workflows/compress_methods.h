@@ -15,6 +15,11 @@
 
 namespace radir::workflows {
 
+/// The number of training images for which prices are as given (of rdp,
+/// CompressSettings::pressure): what the images say grows with their number,
+/// and so must what is to balance it.
+constexpr double kPriceImages = 60000;
+
 /// Where a layer with weights stands, for the options of its posterior.
 struct PrunedLayer {
   /// The side that has gates: rows of convolutions, columns of dense layers.
@@ -24,9 +29,7 @@ struct PrunedLayer {
   /// grows with the unit's FLOPs to the power 1/3.
   double unit_price = 1;
   std::int64_t weights_per_unit = 1;
-  /// Training images by 60,000: what they say grows with their number, and so
-  /// must a price that is to balance it.
-  double images = 1;
+  double images = 1;  ///< training images by kPriceImages
 };
 
 /// A way to find the units that a network does not need, as people name it.

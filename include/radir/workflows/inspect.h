@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ struct ModelInspection {
 
 /// Inspects the first network of a model.
 ModelInspection inspect(const io::SavedModel& model);
+
+nlohmann::ordered_json to_json(const LayerInspection& layer);
 
 /// The layers, a row each.
 report::Table layer_table(const ModelInspection& inspection);

@@ -17,16 +17,7 @@ using Json = nlohmann::ordered_json;
 Json to_json(const io::SavedModel& model, const ModelInspection& inspection) {
   Json layers = Json::array();
   for (const LayerInspection& layer : inspection.layers) {
-    layers.push_back({{"name", layer.name},
-                      {"layer", layer.layer},
-                      {"posterior", layer.posterior},
-                      {"inputs", layer.inputs},
-                      {"outputs", layer.outputs},
-                      {"removable_inputs", layer.removable_inputs},
-                      {"flops", layer.flops},
-                      {"parameters", layer.parameters},
-                      {"weight_rms", layer.weight_rms},
-                      {"relative_noise", layer.relative_noise}});
+    layers.push_back(workflows::to_json(layer));
   }
   return {{"program_version", model.program_version},
           {"seed", model.seed},

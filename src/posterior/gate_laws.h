@@ -176,6 +176,7 @@ struct BetaGate : GateLaw<1> {
 
   double a = 1e-4;
   double b = 0.5;
+  double price = 1;
   double temperature = 0.1;
   double initial_open = 0.63;
 
@@ -187,13 +188,14 @@ struct BetaGate : GateLaw<1> {
   }
   /// (1 - a) log k + (1 - b) log(1 - k), each term less its least value.
   double cost(const Parameters& p) const {
-    const double least = std::log(math::logistic(-kMost));
-    return (1 - a) * (std::log(math::logistic(p[0])) - least) +
-           (1 - b) * (std::log(math::logistic(-p[0])) - least);
+    const double lowest = std::log(math::logistic(-kMost));
+    const double least = b < 1 ? lowest : std::log(math::logistic(kMost));
+    return price * ((1 - a) * (std::log(math::logistic(p[0])) - lowest) +
+                    (1 - b) * (std::log(math::logistic(-p[0])) - least));
   }
   Parameters cost_slopes(const Parameters& p) const {
     const double k = math::logistic(p[0]);
-    return {(1 - a) * (1 - k) - (1 - b) * k};
+    return {price * ((1 - a) * (1 - k) - (1 - b) * k)};
   }
   math::GateMoments moments(const Parameters& p) const {
     return math::concrete_moments(p[0], temperature);
@@ -216,6 +218,7 @@ struct TruncatedGate : GateLaw<2> {
   /// The largest mu. Beyond it the law changes little: it stays close to 1.
   static constexpr double kHighest = -1e-3;
 
+  double price = 1;
   double initial_noise = 0.0067379469990854671;
 
   Parameters start() const { return {kHighest, std::log(initial_noise)}; }
@@ -226,12 +229,12 @@ struct TruncatedGate : GateLaw<2> {
     const double z = std::exp(log_gate.value);
     return {z, {z * log_gate.by_mu, z * log_gate.by_log_sigma}};
   }
-  static double cost(const Parameters& p) {
-    return math::kl_truncated_log_normal(law(p)).value;
+  double cost(const Parameters& p) const {
+    return price * math::kl_truncated_log_normal(law(p)).value;
   }
-  static Parameters cost_slopes(const Parameters& p) {
+  Parameters cost_slopes(const Parameters& p) const {
     const math::TruncatedValue kl = math::kl_truncated_log_normal(law(p));
-    return {kl.by_mu, kl.by_log_sigma};
+    return {price * kl.by_mu, price * kl.by_log_sigma};
   }
   static math::GateMoments moments(const Parameters& p) {
     return math::truncated_log_normal_moments(law(p));

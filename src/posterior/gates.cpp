@@ -62,6 +62,7 @@ class GeneralizedDropoutPosterior final : public GatedPosterior<T, BetaGate> {
                                     {{},
                                      options.beta_a,
                                      options.beta_b,
+                                     options.price,
                                      options.temperature,
                                      options.initial_open}) {}
 };
@@ -72,8 +73,9 @@ class StructuredPruningPosterior final
  public:
   StructuredPruningPosterior(const network::WeightShape& shape,
                              const StructuredPruningOptions& options)
-      : GatedPosterior<T, TruncatedGate>(shape, options, options.weights,
-                                         {{}, options.initial_gate_noise}) {}
+      : GatedPosterior<T, TruncatedGate>(
+            shape, options, options.weights,
+            {{}, options.price, options.initial_gate_noise}) {}
 };
 
 /// A family of gates over weights of either kind.
@@ -149,8 +151,10 @@ void describe(SettingsVisitor& visit, GeneralizedDropoutOptions& options) {
       {"beta_a", "First parameter of the prior Beta(a, b)", between(0, 1)},
       options.beta_a);
   visit.number(
-      {"beta_b", "Second parameter of the prior Beta(a, b)", between(0, 1)},
+      {"beta_b", "Second parameter of the prior Beta(a, b)", between(0, 2)},
       options.beta_b);
+  visit.number({"price", "Factor of the prior's log density", at_least(0)},
+               options.price);
   visit.number({"temperature", "Of the concrete variables", above(0)},
                options.temperature);
   visit.number(
@@ -160,6 +164,8 @@ void describe(SettingsVisitor& visit, GeneralizedDropoutOptions& options) {
 
 void describe(SettingsVisitor& visit, StructuredPruningOptions& options) {
   describe_weights(visit, options.weights);
+  visit.number({"price", "Factor of the divergence of a gate", at_least(0)},
+               options.price);
   visit.number(
       {"initial_gate_noise",
        "Standard deviation of the log of a gate at the start", inside(0, 1)},

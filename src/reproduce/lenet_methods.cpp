@@ -29,7 +29,8 @@ std::vector<LenetLine> convolutional_lines() {
            {{"L0", {20, 25, 45, 462}, 0.009},
             {"L0 (separate)", {9, 18, 65, 25}, 0.010}}},
           {"flops", "flops", 100000, {row("FDOO (100K)")}},
-          {"flops-200k", "flops", 200000, {row("FDOO (200K)")}},
+          // Aimed at 200,000, its published network has 153,211.
+          {"flops-150k", "flops", 150000, {row("FDOO (200K)")}},
           {"group-lasso", "group-lasso", {}, {row("GL")}},
           {"gd", "gd", {}, {row("GD")}},
           {"sbp", "sbp", {}, {row("SBP")}}};

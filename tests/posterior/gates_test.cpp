@@ -33,8 +33,11 @@ std::vector<Options> all_gates() {
   horseshoe.initial_gate_noise = 0.3;
   StructuredPruningOptions pruning;
   pruning.initial_gate_noise = 0.5;
+  pruning.price = 2;
   GeneralizedDropoutOptions dropout;
   dropout.temperature = 0.5;  // at 0.1 few draws have any gradient
+  dropout.beta_b = 1.5;
+  dropout.price = 0.5;
   return {jeffreys, horseshoe, pruning, dropout, HardConcreteOptions{}};
 }
 
@@ -185,17 +188,42 @@ TEST(GroupHorseshoe, DivergenceOfAGate) {
 TEST(GeneralizedDropout, PenaltyIsTheBetaDensityUpToAConstant) {
   const auto density = [](double a, double b, double k) {
     const double x = std::log(k / (1 - k));
-    const double least = std::log(math::logistic(-BetaGate::kMost));
+    const double most = BetaGate::kMost;
+    const double least =
+        (1 - a) * std::log(math::logistic(-most)) +
+        (1 - b) * std::log(math::logistic(b < 1 ? -most : most));
     const double log_beta =
         std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);
-    return BetaGate{{}, a, b, 0.1, 0.5}.cost({x}) + (2 - a - b) * least +
-           log_beta;
+    return BetaGate{{}, a, b, 1, 0.1, 0.5}.cost({x}) + least + log_beta;
   };
   EXPECT_NEAR(density(1e-4, 0.5, 0.3), 7.828289105950488, 1e-12);
   EXPECT_NEAR(density(2, 2, 0.3), -0.231111720963387, 1e-12);
   const auto slopes =
-      BetaGate{{}, 1e-4, 0.5, 0.1, 0.5}.cost_slopes({std::log(0.3 / 0.7)});
+      BetaGate{{}, 1e-4, 0.5, 1, 0.1, 0.5}.cost_slopes({std::log(0.3 / 0.7)});
   EXPECT_NEAR(slopes[0], 0.54993, 1e-12);
+}
+
+TEST(GeneralizedDropout, ASecondParameterAboveOneClosesOpenGates) {
+  const double open = 7.5, closed = -7.5;
+  const BetaGate two_humps{{}, 1e-4, 0.5, 1, 0.1, 0.5};
+  const BetaGate closing{{}, 1e-4, 2, 1, 0.1, 0.5};
+  EXPECT_LT(two_humps.cost_slopes({open})[0], 0);
+  EXPECT_GT(closing.cost_slopes({open})[0], 0.99);
+  EXPECT_GE(closing.cost({closed}), 0);
+  EXPECT_GT(closing.cost({open}), closing.cost({closed}) + 10);
+}
+
+TEST(GatePrices, MultiplyWhatGatesCost) {
+  const auto cost = [](const Options& options) {
+    PosteriorArrays<double> arrays({1, 4, 3, 1}, options);
+    return arrays.posterior.kl(arrays.inputs);
+  };
+  GeneralizedDropoutOptions dropout;
+  StructuredPruningOptions pruning;
+  const double dropout_cost = cost(dropout), pruning_cost = cost(pruning);
+  dropout.price = pruning.price = 3;
+  EXPECT_NEAR(cost(dropout), 3 * dropout_cost, 1e-12 * dropout_cost);
+  EXPECT_NEAR(cost(pruning), 3 * pruning_cost, 1e-12 * pruning_cost);
 }
 
 TEST(HardConcrete, PaysForTheWeightsBehindOpenGates) {

@@ -64,7 +64,8 @@ struct HardConcreteOptions {
 struct GeneralizedDropoutOptions {
   GatedWeights weights;
   double beta_a = 1e-4;  ///< below 1: pushes to 0
-  double beta_b = 0.5;   ///< below 1: pushes to 1
+  double beta_b = 0.5;   ///< below 1: pushes to 1; above 1: from it
+  double price = 1;      ///< factor of that density, for dear units
   double temperature = 0.1;
   double initial_open = 0.63;
 };
@@ -74,6 +75,7 @@ struct GeneralizedDropoutOptions {
 /// pruning", 2017), under the log-uniform prior.
 struct StructuredPruningOptions {
   GatedWeights weights;
+  double price = 1;  ///< factor of the divergence of a gate, for dear units
   /// Standard deviation of the log of a gate at the start.
   double initial_gate_noise = 0.0067379469990854671;  // e^-5
 };

@@ -21,7 +21,7 @@ namespace radir::reproduce {
 
 /// A line of the comparison: a method, with a target where it has one.
 struct LenetLine {
-  std::string name;    ///< "flops-200k"
+  std::string name;    ///< "flops-150k"
   std::string method;  ///< of workflows::compress_methods()
   std::optional<std::int64_t> max_flops = {};
   /// What was published for it.

@@ -26,7 +26,7 @@ struct PrunedLayer {
   posterior::Grouping side = posterior::Grouping::Column;
   bool last = false;
   /// Price of a unit of that side, 1 for the cheapest unit of the network; it
-  /// grows with the unit's FLOPs to the power 1/3.
+  /// grows with the unit's FLOPs to the power 2/3.
   double unit_price = 1;
   std::int64_t weights_per_unit = 1;
   double images = 1;  ///< training images by kPriceImages

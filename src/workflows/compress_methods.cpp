@@ -30,7 +30,7 @@ constexpr double kFlopPrice = 1e-6;
 constexpr double kOpenGatePrice = 50;
 constexpr double kDropoutPrice = 6;
 constexpr double kStructuredPrice = 5;
-constexpr double kLengthPrice = 16000;
+constexpr double kLengthPrice = 2600;
 
 template <typename GateOptions>
 GateOptions gates_of(const PrunedLayer& layer) {
@@ -75,10 +75,7 @@ posterior::Options flops(const PrunedLayer& layer) {
 
 posterior::Options group_lasso(const PrunedLayer& layer) {
   posterior::GroupLassoOptions options;
-  // The penalty has the root of the size of a group, which would spare small
-  // filters that cost most.
-  options.strength = kLengthPrice * layer.images * std::sqrt(layer.unit_price) /
-                     std::sqrt(static_cast<double>(layer.weights_per_unit));
+  options.strength = kLengthPrice * layer.images * std::sqrt(layer.unit_price);
   options.grouping = posterior::Grouping::Double;
   if (layer.last) {
     options.initial_gain = 1;

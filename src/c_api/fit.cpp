@@ -109,10 +109,7 @@ class Fit {
  private:
   void check_options() {
     workflows::check(settings_);
-    RADIR_CHECK(!given_.tune || !settings_.samples(), ArgumentError,
-                "tuning compares fits; the method ", settings_.method,
-                " needs none, fit without tune");
-    if (given_.tune && settings_.method == "auto") settings_.method = "rdp";
+    if (given_.tune) settings_ = workflows::searchable(settings_);
   }
 
   /// Begins a run, or resumes one of the same data and settings.
@@ -142,13 +139,14 @@ class Fit {
   void tune() {
     std::vector<std::int64_t> all(static_cast<std::size_t>(table_->rows()));
     std::iota(all.begin(), all.end(), 0);
-    const auto candidates = workflows::tuning_candidates(
+    const auto candidates = workflows::search_candidates(
         workflows::resolved(settings_, encoder_, rows_.count),
         encoder_.is_classification());
     radir_progress progress = {};
     progress.tuning = 1;
-    progress.total = static_cast<std::int64_t>(candidates.size());
-    const auto trials = workflows::compare_candidates(
+    progress.total =
+        workflows::search_trials(static_cast<std::int64_t>(candidates.size()));
+    const auto trials = workflows::search_settings(
         *table_, target_, given_.missing, all, candidates, &pool_,
         [&](const workflows::TableTrial&) {
           ++progress.done;

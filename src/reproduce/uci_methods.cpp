@@ -52,7 +52,8 @@ TableSettings base_settings(const UciOptions& options,
   settings.hidden = {hidden_units};
   settings.noise = likelihood::Kind::Gaussian;
   settings.steps = uci_steps(options, rows);
-  settings.restarts = options.restarts;
+  // One is not asked for: a method has its own number.
+  settings.restarts = options.restarts > 1 ? options.restarts : 0;
   if (options.quick) {
     settings.hmc.warmup = 100;
     settings.hmc.draws = 100;

@@ -254,7 +254,7 @@ TableSettings resolved(TableSettings settings, std::int64_t rows,
     choose_method(settings, static_cast<double>(rows) *
                                 weights(settings, inputs, outputs));
   }
-  if (settings.restarts == 1) settings.restarts = method_of(settings).networks;
+  if (settings.restarts == 0) settings.restarts = method_of(settings).networks;
   choose_prior(settings);
   return settings;
 }

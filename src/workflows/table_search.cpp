@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <numeric>
 
 #include "radir/core/error.h"
 #include "radir/core/settings_text.h"
@@ -30,6 +31,13 @@ constexpr std::int64_t kLonger = 3;
 /// Networks of a trial whose settings ask for several: enough to see what a
 /// mixture gains.
 constexpr std::int64_t kTrialNetworks = 2;
+/// Networks behind tuned settings, unless another number is asked for: colder
+/// posteriors (a smaller weight of the KL term) pay as a mixture.
+constexpr std::int64_t kTunedNetworks = 4;
+/// Of a search: each round keeps one candidate in so many and trains it so many
+/// times as long.
+constexpr std::int64_t kRounds = 3;
+constexpr std::int64_t kHalving = 3;
 /// Added to the seed of the shuffle that cuts off the validation rows, so that
 /// it is none of the training's.
 constexpr std::uint64_t kValidationSeed = 0x76616c6964617465u;
@@ -61,7 +69,7 @@ double validation_score(const data::TableEncoder& encoder,
                         TableSettings& settings, const ResumableRun* run) {
   try {
     TableSettings tried = single_network(settings);
-    tried.restarts = std::min(settings.restarts, kTrialNetworks);
+    tried.restarts = std::min(settings.fits(), kTrialNetworks);
     const TableModel fitted =
         fit_networks(encoder, fit_on, tried, nullptr, nullptr, run);
     const train::NoiseFit noise = train::fit_noise(
@@ -114,6 +122,89 @@ std::vector<TableSettings> option_candidates(const TableSettings& base) {
   return candidates;
 }
 
+/// A method that fits instead of "auto", which may sample.
+TableSettings with_fit(TableSettings settings) {
+  if (settings.method == "auto") {
+    settings.method = settings.family.empty() ? "rdp" : "elbo";
+  }
+  return settings;
+}
+
+/// The rows that candidates are fitted to, and those that judge them.
+class Validation {
+ public:
+  Validation(const data::Table& table, const std::string& target,
+             data::MissingValues missing, const std::vector<std::int64_t>& rows,
+             std::uint64_t seed) {
+    const auto parts = split_rows(rows, seed);
+    encoder_ = data::TableEncoder::fit(table, target, missing, parts[0]);
+    fit_on_ = encoder_.encode(table, true, parts[0]);
+    score_on_ = encoder_.encode(table, true, parts[1]);
+  }
+
+  /// The trials' parts of the run are called from the number after `before` on.
+  std::vector<TableTrial> compare(
+      const std::vector<TableSettings>& candidates, ThreadPool* pool,
+      const std::function<void(const TableTrial&)>& on_trial,
+      const ResumableRun* run, std::int64_t round = 1,
+      std::size_t before = 0) const {
+    std::vector<TableTrial> trials(candidates.size());
+    std::mutex one_at_a_time;
+    const auto run_one = [&](std::int64_t index) {
+      const auto i = static_cast<std::size_t>(index);
+      TableTrial& trial = trials[i];
+      trial.settings = candidates[i];
+      trial.round = round;
+      if (trial.settings.method == "auto") {
+        trial.settings = resolved(trial.settings, encoder_, fit_on_.count);
+      }
+      const RunPart part(run, "trial-" + std::to_string(before + i + 1));
+      trial.log_likelihood = validation_score(encoder_, fit_on_, score_on_,
+                                              trial.settings, part.get());
+      const std::lock_guard<std::mutex> lock(one_at_a_time);
+      if (on_trial) on_trial(trial);
+    };
+    const auto count = static_cast<std::int64_t>(candidates.size());
+    if (pool != nullptr) {
+      pool->run(count, run_one);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) run_one(i);
+    }
+    return trials;
+  }
+
+ private:
+  data::TableEncoder encoder_;
+  data::EncodedRows fit_on_;
+  data::EncodedRows score_on_;
+};
+
+/// Candidates that a round leaves of so many.
+std::size_t left_of(std::size_t candidates) {
+  return (candidates + kHalving - 1) / kHalving;
+}
+
+TableSettings shortened(TableSettings settings, std::int64_t divisor) {
+  settings.steps = std::max<std::int64_t>(1, settings.steps / divisor);
+  if (settings.epochs > 0) {
+    settings.epochs = std::max<std::int64_t>(1, settings.epochs / divisor);
+  }
+  return settings;
+}
+
+/// The numbers of the best trials, best first; the earlier of two equal ones.
+std::vector<std::size_t> best_of(const std::vector<TableTrial>& trials,
+                                 std::size_t count) {
+  std::vector<std::size_t> order(trials.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) {
+                     return trials[a].log_likelihood > trials[b].log_likelihood;
+                   });
+  order.resize(count);
+  return order;
+}
+
 }  // namespace
 
 std::vector<TableSettings> tuning_candidates(const TableSettings& given,
@@ -125,8 +216,7 @@ std::vector<TableSettings> tuning_candidates(const TableSettings& given,
 
 std::vector<TableSettings> tuning_candidates(
     const TableSettings& given, const std::vector<likelihood::Kind>& kinds) {
-  TableSettings base = given;
-  if (base.method == "auto") base.method = base.family.empty() ? "rdp" : "elbo";
+  const TableSettings base = with_fit(given);
   std::vector<TableSettings> candidates;
   const TableMethod& method = method_of(base);
   // As many as the other methods have: of one noise model, half of them.
@@ -158,6 +248,35 @@ std::vector<TableSettings> tuning_candidates(
   return candidates;
 }
 
+TableSettings searchable(TableSettings settings) {
+  settings = with_fit(std::move(settings));
+  RADIR_CHECK(!settings.samples(), ArgumentError,
+              "tuning compares fits; the method ", settings.method,
+              " needs none, train without tuning");
+  if (settings.restarts == 0 && method_of(settings).networks == 1) {
+    settings.restarts = kTunedNetworks;
+  }
+  return settings;
+}
+
+std::vector<TableSettings> search_candidates(const TableSettings& given,
+                                             bool classification) {
+  std::vector<std::vector<std::int64_t>> networks = {given.hidden};
+  if (given.hidden == TableSettings{}.hidden) {
+    networks.push_back({100, 100});
+    networks.push_back({100, 100, 100});
+  }
+  std::vector<TableSettings> candidates;
+  for (const auto& hidden : networks) {
+    TableSettings base = given;
+    base.hidden = hidden;
+    for (TableSettings& one : tuning_candidates(base, classification)) {
+      candidates.push_back(std::move(one));
+    }
+  }
+  return candidates;
+}
+
 std::vector<TableTrial> compare_candidates(
     const data::Table& table, const std::string& target,
     data::MissingValues missing, const std::vector<std::int64_t>& rows,
@@ -166,41 +285,62 @@ std::vector<TableTrial> compare_candidates(
     const ResumableRun* run) {
   RADIR_CHECK(!candidates.empty(), ArgumentError,
               "compare_candidates: there are no candidates");
-  const auto parts = split_rows(rows, candidates.front().seed);
-  const data::TableEncoder encoder =
-      data::TableEncoder::fit(table, target, missing, parts[0]);
-  const data::EncodedRows fit_on = encoder.encode(table, true, parts[0]);
-  const data::EncodedRows score_on = encoder.encode(table, true, parts[1]);
+  return Validation(table, target, missing, rows, candidates.front().seed)
+      .compare(candidates, pool, on_trial, run);
+}
 
-  std::vector<TableTrial> trials(candidates.size());
-  std::mutex one_at_a_time;
-  const auto run_one = [&](std::int64_t i) {
-    TableTrial& trial = trials[static_cast<std::size_t>(i)];
-    trial.settings = candidates[static_cast<std::size_t>(i)];
-    if (trial.settings.method == "auto") {
-      trial.settings = resolved(trial.settings, encoder, fit_on.count);
+std::vector<TableTrial> search_settings(
+    const data::Table& table, const std::string& target,
+    data::MissingValues missing, const std::vector<std::int64_t>& rows,
+    const std::vector<TableSettings>& candidates, ThreadPool* pool,
+    const std::function<void(const TableTrial&)>& on_trial,
+    const ResumableRun* run) {
+  RADIR_CHECK(!candidates.empty(), ArgumentError,
+              "search_settings: there are no candidates");
+  const Validation validation(table, target, missing, rows,
+                              candidates.front().seed);
+  std::vector<TableTrial> all;
+  std::vector<TableSettings> left = candidates;
+  std::int64_t divisor = 1;
+  for (std::int64_t round = 1; round < kRounds; ++round) divisor *= kHalving;
+  for (std::int64_t round = 1;; ++round, divisor /= kHalving) {
+    std::vector<TableSettings> tried;
+    tried.reserve(left.size());
+    for (const TableSettings& one : left) {
+      tried.push_back(shortened(one, divisor));
     }
-    const RunPart part(run, "trial-" + std::to_string(i + 1));
-    trial.log_likelihood =
-        validation_score(encoder, fit_on, score_on, trial.settings, part.get());
-    const std::lock_guard<std::mutex> lock(one_at_a_time);
-    if (on_trial) on_trial(trial);
-  };
-  const auto count = static_cast<std::int64_t>(candidates.size());
-  if (pool != nullptr) {
-    pool->run(count, run_one);
-  } else {
-    for (std::int64_t i = 0; i < count; ++i) run_one(i);
+    const auto trials =
+        validation.compare(tried, pool, on_trial, run, round, all.size());
+    all.insert(all.end(), trials.begin(), trials.end());
+    if (round == kRounds) return all;
+    std::vector<TableSettings> next;
+    for (std::size_t i : best_of(trials, left_of(left.size()))) {
+      next.push_back(left[i]);
+    }
+    left = std::move(next);
   }
-  return trials;
+}
+
+std::int64_t search_trials(std::int64_t candidates) {
+  auto left = static_cast<std::size_t>(candidates);
+  std::size_t sum = left;
+  for (std::int64_t round = 1; round < kRounds; ++round) {
+    left = left_of(left);
+    sum += left;
+  }
+  return static_cast<std::int64_t>(sum);
 }
 
 const TableTrial& best_trial(const std::vector<TableTrial>& trials) {
-  const auto best =
-      std::max_element(trials.begin(), trials.end(),
-                       [](const TableTrial& a, const TableTrial& b) {
-                         return a.log_likelihood < b.log_likelihood;
-                       });
+  // Of an earlier round, what was shortened might win by chance.
+  const auto last =
+      std::find_if(trials.begin(), trials.end(), [&](const TableTrial& trial) {
+        return trial.round == trials.back().round;
+      });
+  const auto best = std::max_element(
+      last, trials.end(), [](const TableTrial& a, const TableTrial& b) {
+        return a.log_likelihood < b.log_likelihood;
+      });
   RADIR_CHECK(best != trials.end() && std::isfinite(best->log_likelihood),
               NumericalError, "tuning: every candidate's training failed; try ",
               "a smaller learning rate");

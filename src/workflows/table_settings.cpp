@@ -180,8 +180,10 @@ void describe_training(SettingsVisitor& visit, TableSettings& settings) {
                 "and less certain of its error bars",
                 between(0, 1)},
                settings.kl_weight);
-  visit.integer({"restarts", "Number of networks that predict as a mixture",
-                 between(1, 1000)},
+  visit.integer({"restarts",
+                 "Number of networks that predict as a mixture; 0: the "
+                 "method's own",
+                 between(0, 1000)},
                 settings.restarts);
 }
 

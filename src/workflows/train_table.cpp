@@ -109,6 +109,7 @@ Json trials_json(const std::vector<TableTrial>& trials, std::int64_t rows) {
   Json list = Json::array();
   for (const TableTrial& trial : trials) {
     Json json = Json::parse(to_json(trial.settings, rows));
+    json["round"] = trial.round;
     json["validation_log_likelihood"] = trial.log_likelihood;
     list.push_back(std::move(json));
   }
@@ -252,12 +253,13 @@ class TableTraining::Impl {
     std::vector<std::int64_t> rows(
         static_cast<std::size_t>(problem_.table->rows()));
     std::iota(rows.begin(), rows.end(), 0);
-    const auto candidates = tuning_candidates(
+    const auto candidates = search_candidates(
         options_.settings, problem_.encoder.is_classification());
     TrainTableProgress progress;
     progress.stage = TrainTableProgress::Stage::Tuning;
-    progress.total = static_cast<std::int64_t>(candidates.size());
-    return compare_candidates(
+    progress.total =
+        search_trials(static_cast<std::int64_t>(candidates.size()));
+    return search_settings(
         *problem_.table, options_.target, options_.missing, rows, candidates,
         pool,
         [&](const TableTrial&) {
@@ -319,16 +321,11 @@ TableTraining& TableTraining::operator=(TableTraining&&) noexcept = default;
 
 TableTraining TableTraining::begin(TrainTableOptions options, std::string out,
                                    const Note& note) {
-  RADIR_CHECK(!options.tune || !options.settings.samples(), ArgumentError,
-              "tuning compares fits; the method ", options.settings.method,
-              " needs none, train without --tune");
   if (out.empty()) out = free_run_name(options.table);
   io::RunFolder::check_free(out);
   check(options.settings);
+  if (options.tune) options.settings = searchable(options.settings);
   Problem problem = load(options, note);
-  if (options.tune && options.settings.method == "auto") {
-    options.settings.method = "rdp";
-  }
   options.settings =
       resolved(options.settings, problem.encoder, problem.rows.count);
   // Invalid settings are rejected before the folder is created.

@@ -133,10 +133,10 @@ TEST_P(MethodCommand, IsTunedWithTheSameNumberOfTrials) {
   const ProgramResult trained = run_program(line(words) + "--tune --json");
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   const Json config = Json::parse(trained.out)["config"];
-  EXPECT_EQ(config["trials"].size(), 16u);
+  EXPECT_EQ(config["trials"].size(), 24u);
   const std::string name = GetParam();
   EXPECT_EQ(config["method"], name);
-  EXPECT_EQ(config["restarts"], name == "ensemble" ? 5 : 1);
+  EXPECT_EQ(config["restarts"], name == "ensemble" ? 5 : 4);
 }
 
 TEST_F(MethodCommands, AreComparedOnUciSets) {

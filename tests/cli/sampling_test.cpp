@@ -125,7 +125,7 @@ TEST_F(SamplingCommand, AStoppedRunComesToTheSameBytes) {
 }
 
 TEST_F(SamplingCommand, RefusesToTuneAndToPrune) {
-  expect_failure(line(train("tuned", "y")) + "--tune", 2, "without --tune");
+  expect_failure(line(train("tuned", "y")) + "--tune", 2, "without tuning");
   ASSERT_EQ(run_program(line(train("run", "y"))).exit_code, 0);
   expect_failure(
       "prune '" + (folder_ / "run") + "' --out '" + (folder_ / "small") + "'",

@@ -249,13 +249,17 @@ TEST_F(TableCommands, TuningRecordsEveryTrial) {
                   run_path() + "' --json");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const Json config = Json::parse(result.out)["config"];
-  EXPECT_EQ(config["trials"].size(), 16u);
+  // 16 candidates; a third of them, and a third of these, train for longer.
+  EXPECT_EQ(config["trials"].size(), 16u + 6u + 2u);
+  EXPECT_EQ(config["restarts"], 4);
   double best = -INFINITY;
   for (const Json& trial : config["trials"]) {
+    if (trial["round"] != 3) continue;
     best = std::max(best, trial["validation_log_likelihood"].get<double>());
   }
   for (const Json& trial : config["trials"]) {
     if (trial["validation_log_likelihood"] != best) continue;
+    EXPECT_EQ(trial["epochs"], 3);
     EXPECT_EQ(trial["direction_gap"], config["direction_gap"]);
     EXPECT_EQ(trial["likelihood"], config["likelihood"]);
   }
@@ -331,7 +335,7 @@ TEST(TableHelp, OptionsOfTheSettingsHaveDefaultsAndRanges) {
   const std::string help = run_program("train --help").out;
   for (const char* part :
        {"--learning-rate X=0.01", "Learning rate of Adam (> 0)",
-        "--grouping NAME=auto", "auto, row, column or double", "--restarts N=1",
+        "--grouping NAME=auto", "auto, row, column or double", "--restarts N=0",
         "(from 1 to 1000)", "--missing NAME=refuse"}) {
     EXPECT_TRUE(contains(help, part)) << part;
   }

@@ -347,7 +347,7 @@ TEST(TableSettings, ThatMakeNoSenseAreRefused) {
   refused(&TableSettings::epochs, -1, "epochs must be from 0 to");
   refused(&TableSettings::epochs, kLargest, "epochs must be from 0 to");
   refused(&TableSettings::steps, 0, "steps must be from 1 to");
-  refused(&TableSettings::restarts, 0, "restarts must be from 1 to 1000");
+  refused(&TableSettings::restarts, -1, "restarts must be from 0 to 1000");
 }
 
 }  // namespace

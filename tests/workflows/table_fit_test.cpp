@@ -209,6 +209,46 @@ TEST(TableFit, TuningPrefersTheCandidateThatPredictsBetter) {
       "no candidates");
 }
 
+TEST(TableFit, ASearchTrainsTheBestForLonger) {
+  const RobotArm arm;
+  const TableSettings good = short_training();
+  std::vector<TableSettings> candidates(5, good);
+  for (std::size_t i : {0, 1, 2, 4}) candidates[i].learning_rate = 1e-9;
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(arm.train.rows()));
+  std::iota(rows.begin(), rows.end(), 0);
+  int calls = 0;
+  const auto trials =
+      search_settings(arm.train, "distance", data::MissingValues::Refuse, rows,
+                      candidates, nullptr, [&](const TableTrial&) { ++calls; });
+  EXPECT_EQ(calls, 5 + 2 + 1);
+  EXPECT_EQ(search_trials(5), 5 + 2 + 1);
+  ASSERT_EQ(trials.size(), 8u);
+  EXPECT_EQ(trials[0].settings.steps, good.steps / 9);
+  EXPECT_EQ(trials[5].settings.steps, good.steps / 3);
+  EXPECT_EQ(trials[5].settings.learning_rate, good.learning_rate);
+  EXPECT_EQ(trials[7].round, 3);
+  EXPECT_EQ(&best_trial(trials), &trials[7]);
+  EXPECT_EQ(trials[7].settings.steps, good.steps);
+  EXPECT_EQ(trials[7].settings.learning_rate, good.learning_rate);
+}
+
+TEST(TableFit, ASearchComparesNetworksUnlessOneIsGiven) {
+  TableSettings settings = short_training();
+  settings.hidden = TableSettings{}.hidden;
+  const auto networks = search_candidates(settings, true);
+  settings.hidden = {7};
+  const auto given = search_candidates(settings, true);
+  EXPECT_EQ(networks.size(), 3 * given.size());
+  EXPECT_EQ(given[0].hidden, settings.hidden);
+  EXPECT_EQ(networks.back().hidden, (std::vector<std::int64_t>{100, 100, 100}));
+  settings.restarts = 0;
+  EXPECT_EQ(searchable(settings).restarts, 4);
+  settings.restarts = 1;
+  EXPECT_EQ(searchable(settings).restarts, 1);
+  settings.method = "hmc";
+  expect_error<ArgumentError>([&] { searchable(settings); }, "compares fits");
+}
+
 TEST(TableFit, ACandidateWhoseTrainingFailsLoses) {
   const RobotArm arm;
   TableSettings wild = short_training();
@@ -280,8 +320,8 @@ TEST(TableFit, RefusesSettingsThatMakeNoSense) {
   settings.hidden = {5, 0};
   expect_refused(settings, "hidden must be >= 1, but is 0");
   settings = {};
-  settings.restarts = 0;
-  expect_refused(settings, "from 1 to 1000");
+  settings.restarts = -1;
+  expect_refused(settings, "from 0 to 1000");
   settings = {};
   settings.epochs = -1;
   expect_refused(settings, "epochs");

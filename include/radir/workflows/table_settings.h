@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -68,8 +69,9 @@ struct TableSettings {
   /// The weight it rises to: 1 is Bayes' rule, less is a colder posterior.
   double kl_weight = 1;
 
-  /// Networks from different seeds that predict as a mixture.
-  std::int64_t restarts = 1;
+  /// Networks from different seeds that predict as a mixture; 0: the method's
+  /// own number.
+  std::int64_t restarts = 0;
   /// Of the method "hmc": chains, and how each samples.
   std::int64_t chains = 4;
   train::HmcOptions hmc;
@@ -77,7 +79,9 @@ struct TableSettings {
 
   bool samples() const { return method == "hmc"; }
   /// Networks or chains, each trained on its own.
-  std::int64_t fits() const { return samples() ? chains : restarts; }
+  std::int64_t fits() const {
+    return samples() ? chains : std::max<std::int64_t>(1, restarts);
+  }
 };
 
 /// Lists every field: their JSON, command-line options and checks come from it.

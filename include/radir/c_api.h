@@ -168,6 +168,14 @@ RADIR_API radir_status radir_model_predict(radir_model model, radir_table table,
                                            const radir_predict_options* options,
                                            const radir_prediction* prediction);
 
+/** Predicts every row of a matrix, which is radir_table_add_matrix without
+ * names, radir_model_predict and radir_table_free in one call: the quickest way
+ * to predict a row of a model that was fitted to a matrix. */
+RADIR_API radir_status radir_model_predict_matrix(
+    radir_model model, radir_type type, const void* values, int64_t rows,
+    int64_t columns, int64_t row_stride, int64_t column_stride,
+    const radir_predict_options* options, const radir_prediction* prediction);
+
 /** Scores of the predictions of a table that has the target too, as a JSON
  * object: log_likelihood, rmse, ... or log_likelihood, error, ... */
 RADIR_API radir_status radir_model_evaluate(

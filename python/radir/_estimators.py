@@ -50,6 +50,7 @@ def _defaults() -> dict[str, Any]:
 
 
 _DEFAULTS = _defaults()
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def _same(value: Any, default: Any) -> bool:
@@ -199,8 +200,6 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any = None, *, reset: bool, numeric_y: bool = False
     ) -> tuple[Any, Any]:
         """X ready for a table, and y checked."""
-        if not reset and self._is_plain(X):
-            return X, y
         allow_nan = self.missing != "refuse"
         if not (is_frame(X) and has_categories(X)):
             return validate(self, X, y, reset=reset, allow_nan=allow_nan, numeric_y=numeric_y)
@@ -216,14 +215,14 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def _is_plain(self, X: Any) -> bool:
         """Whether all checks would pass, seen at a glance: they take as long as
         the prediction of a row."""
-        return bool(
+        return (
             type(X) is np.ndarray
-            and X.dtype in (np.float32, np.float64)
+            and (X.dtype == _FLOAT32 or X.dtype == _FLOAT64)
             and X.ndim == 2
             and X.shape[0] > 0
             and X.shape[1] == self.n_features_in_
-            and not hasattr(self, "feature_names_in_")
-            and np.isfinite(X).all()
+            and "feature_names_in_" not in self.__dict__
+            and bool(np.logical_and.reduce(np.isfinite(X), None))
         )
 
     # ---- predicting ---------------------------------------------------------
@@ -245,10 +244,11 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _predict(self, X: Any, wanted: Sequence[str], **options: Any) -> dict[str, Array]:
         model = self._fitted()
+        options.update(samples=self.samples, threads=self._threads())
+        if self._is_plain(X):
+            return model.predict_matrix(X, wanted, **options)
         table, rows = self._table(X)
-        return model.predict(
-            table, rows, wanted, samples=self.samples, threads=self._threads(), **options
-        )
+        return model.predict(table, rows, wanted, **options)
 
     def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -151,6 +151,10 @@ _FUNCTIONS: dict[str, list[Any]] = {
     ],
     "model_free": [c_void_p],
     "model_predict": [c_void_p, c_void_p, POINTER(PredictOptions), POINTER(Prediction)],
+    "model_predict_matrix": [
+        *[c_void_p, c_int32, c_void_p, c_int64, c_int64, c_int64, c_int64],
+        *[POINTER(PredictOptions), POINTER(Prediction)],
+    ],
     "model_evaluate": [c_void_p, c_void_p, POINTER(PredictOptions), *_TEXT],
     "model_describe": [c_void_p, *_TEXT],
     "model_importance": [c_void_p, c_void_p, c_int64],

@@ -38,6 +38,8 @@ def _usable(values: Any, dimensions: int) -> Array:
         array = array.astype(np.float64)
     if array.ndim != dimensions:
         raise ValueError(f"expected {dimensions} dimensions, but got {array.ndim}")
+    if array.flags.c_contiguous and array.flags.aligned:
+        return array
     fits = array.flags.aligned and all(s % array.itemsize == 0 for s in array.strides)
     return array if fits else np.ascontiguousarray(array)
 
@@ -175,6 +177,39 @@ class Interruptible:
             raise self._error
 
 
+class _Request:
+    """A radir_prediction and the arrays that it points to."""
+
+    def __init__(
+        self,
+        model: Model,
+        rows: int,
+        wanted: Sequence[str],
+        probabilities: Sequence[float],
+        values: Optional[Array],
+    ) -> None:
+        self.struct = Prediction()
+        self.results: dict[str, Array] = {}
+        widths = {}
+        if len(probabilities) > 0:
+            self._levels = np.ascontiguousarray(probabilities, dtype=np.float64)
+            self.struct.probabilities = self._levels.ctypes.data
+            self.struct.probability_count = len(self._levels)
+        if values is not None:
+            self._values = np.ascontiguousarray(values, dtype=np.float64)
+            if self._values.shape != (rows,):
+                raise ValueError(f"{rows} rows, but values of the shape {self._values.shape}")
+            self.struct.values = self._values.ctypes.data
+        if "quantiles" in wanted:
+            widths["quantiles"] = len(probabilities)
+        if "class_probabilities" in wanted:
+            widths["class_probabilities"] = len(model.classes)
+        for name in wanted:
+            result = np.empty((rows, widths[name]) if name in widths else rows)
+            self.results[name] = result
+            setattr(self.struct, name, result.ctypes.data)
+
+
 class Model:
     """A network, or several, fitted to a table."""
 
@@ -294,32 +329,39 @@ class Model:
         log_density, cdf, crps, of ``values``; or class_probabilities, entropy,
         mutual_information."""
         count = ctypes.c_int64()
-        lib.table_rows(table._handle, ctypes.byref(count))
+        lib.table_rows(table._handle, count)
         if count.value != rows:
             raise ValueError(f"the table has {count.value} rows, not {rows}")
-        request = Prediction()
-        levels = np.ascontiguousarray(probabilities, dtype=np.float64)
-        if len(levels) > 0:
-            request.probabilities = levels.ctypes.data
-            request.probability_count = len(levels)
-        if values is not None:
-            values = np.ascontiguousarray(values, dtype=np.float64)
-            if values.shape != (rows,):
-                raise ValueError(f"{rows} rows, but values of the shape {values.shape}")
-            request.values = values.ctypes.data
-        widths = {"quantiles": len(levels)}
-        if "class_probabilities" in wanted:
-            widths["class_probabilities"] = len(self.classes)
-        result: dict[str, Array] = {}
-        for name in wanted:
-            shape = (rows, widths[name]) if name in widths else (rows,)
-            result[name] = np.empty(shape)
-            setattr(request, name, result[name].ctypes.data)
+        request = _Request(self, rows, wanted, probabilities, values)
         options = PredictOptions(samples, seed, threads)
-        lib.model_predict(
-            *[self._handle, table._handle, ctypes.byref(options), ctypes.byref(request)]
+        lib.model_predict(self._handle, table._handle, options, request.struct)
+        return request.results
+
+    def predict_matrix(
+        self,
+        matrix: Array,
+        wanted: Sequence[str],
+        *,
+        probabilities: Sequence[float] = (),
+        values: Optional[Array] = None,
+        samples: int = 200,
+        seed: int = 0,
+        threads: int = 0,
+    ) -> dict[str, Array]:
+        """``predict`` of a matrix of float32 or float64 without a table around
+        it, of a model that was fitted to a matrix without names: one call, which
+        matters for one row."""
+        array = _usable(matrix, 2)
+        rows, columns = array.shape
+        row_stride, column_stride = array.strides
+        size = array.itemsize
+        request = _Request(self, rows, wanted, probabilities, values)
+        lib.model_predict_matrix(
+            *[self._handle, number_type(array), array.ctypes.data, rows, columns],
+            *[row_stride // size, column_stride // size],
+            *[PredictOptions(samples, seed, threads), request.struct],
         )
-        return result
+        return request.results
 
     def __repr__(self) -> str:
         about = self.description

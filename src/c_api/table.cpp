@@ -104,6 +104,25 @@ std::shared_ptr<const data::Table> TableObject::table() {
   return table_;
 }
 
+std::vector<data::Column> matrix_columns(radir_type type, const void* values,
+                                         std::int64_t rows,
+                                         std::int64_t columns,
+                                         std::int64_t row_stride,
+                                         std::int64_t column_stride,
+                                         const char* const* names) {
+  check_numbers(values, rows, columns);
+  const auto texts = names == nullptr ? std::vector<std::string>()
+                                      : texts_of(names, columns, "names");
+  std::vector<data::Column> result;
+  for (std::int64_t c = 0; c < columns; ++c) {
+    result.push_back(
+        number_column(names == nullptr ? "column_" + std::to_string(c + 1)
+                                       : texts[static_cast<std::size_t>(c)],
+                      type, values, c * column_stride, rows, row_stride));
+  }
+  return result;
+}
+
 std::shared_ptr<const data::Table> table_of(radir_table handle) {
   return tables().get(handle)->table();
 }
@@ -155,18 +174,8 @@ radir_status radir_table_add_matrix(radir_table table, radir_type type,
                                     int64_t column_stride,
                                     const char* const* names) {
   return guarded([&] {
-    const auto object = tables().get(table);
-    check_numbers(values, rows, columns);
-    const auto texts = names == nullptr ? std::vector<std::string>()
-                                        : texts_of(names, columns, "names");
-    std::vector<data::Column> added;
-    for (std::int64_t c = 0; c < columns; ++c) {
-      added.push_back(
-          number_column(names == nullptr ? "column_" + std::to_string(c + 1)
-                                         : texts[static_cast<std::size_t>(c)],
-                        type, values, c * column_stride, rows, row_stride));
-    }
-    object->add(std::move(added));
+    tables().get(table)->add(matrix_columns(type, values, rows, columns,
+                                            row_stride, column_stride, names));
   });
 }
 

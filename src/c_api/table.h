@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -31,6 +32,15 @@ class TableObject {
   std::vector<data::Column> columns_;
   std::shared_ptr<const data::Table> table_;
 };
+
+/// The columns of a matrix of the caller, not copied; without names they are
+/// column_1, column_2, ... See radir_table_add_matrix.
+std::vector<data::Column> matrix_columns(radir_type type, const void* values,
+                                         std::int64_t rows,
+                                         std::int64_t columns,
+                                         std::int64_t row_stride,
+                                         std::int64_t column_stride,
+                                         const char* const* names = nullptr);
 
 /// The table behind a handle.
 std::shared_ptr<const data::Table> table_of(radir_table handle);

@@ -41,7 +41,9 @@ class DenseLayer final : public WeightLayer<T> {
 
   void forward(const LayerData<T>& data) override {
     MatrixProduct<T> product;
-    product.columns = this->stride();
+    // Only a backward pass reads what is behind the last row.
+    product.columns =
+        this->context().gradients ? this->stride() : this->batch();
     product.depth = inputs_;
     product.a = data.weights.weight;
     product.a_row = inputs_;

@@ -88,6 +88,32 @@ TEST_F(CModel, PredictsWhatTheNumbersSay) {
   }
 }
 
+TEST_F(CModel, PredictsAMatrixAsATable) {
+  const std::vector<double> expected = means(model_);
+  std::vector<double> got(static_cast<std::size_t>(kRows));
+  radir_prediction prediction = {};
+  prediction.mean = got.data();
+  const auto predict = [&](const double* x, std::int64_t rows,
+                           std::int64_t columns) {
+    return radir_model_predict_matrix(model_, RADIR_FLOAT64, x, rows, columns,
+                                      2, 1, nullptr, &prediction);
+  };
+  expect_status(predict(numbers()->x.data(), kRows, 2), RADIR_OK);
+  EXPECT_EQ(got, expected);
+  // One row has the bits that it has among others.
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    expect_status(predict(numbers()->x.data() + 2 * i, 1, 2), RADIR_OK);
+    EXPECT_EQ(got[0], expected[i]);
+  }
+  expect_status(predict(numbers()->x.data(), kRows, 1), RADIR_IO_ERROR,
+                "column_2");
+  expect_status(predict(numbers()->x.data(), kRows, 0), RADIR_IO_ERROR,
+                "column_1");
+  expect_status(predict(nullptr, kRows, 2), RADIR_ARGUMENT_ERROR, "null");
+  expect_status(predict(numbers()->x.data(), -1, 2), RADIR_ARGUMENT_ERROR,
+                "-1 rows");
+}
+
 TEST_F(CModel, HasTheBitsOfTheCppLibrary) {
   data::Column a("column_1",
                  data::NumberView<double>(numbers()->x.data(), kRows, 2));

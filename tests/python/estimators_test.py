@@ -84,6 +84,21 @@ class RegressorTest(unittest.TestCase):
         _, far = self.fitted.predict(self.x + 10, return_std=True)
         self.assertGreater(far.mean(), std.mean())
 
+    def test_one_row_has_the_bits_that_it_has_among_others(self):
+        mean, std = self.fitted.predict(self.x, return_std=True)
+        quantiles = self.fitted.predict_quantiles(self.x)
+        as_frame = pd.DataFrame(self.x)  # the way through a table
+        np.testing.assert_array_equal(self.fitted.predict(as_frame), mean)
+        for i in (0, 1, len(self.x) - 1):
+            row = self.x[i : i + 1]
+            self.assertEqual(self.fitted.predict(row, return_std=True), (mean[i], std[i]))
+            np.testing.assert_array_equal(self.fitted.predict_quantiles(row)[0], quantiles[i])
+        huge = np.full((2, 3), 1e308)
+        self.assertEqual(self.fitted.predict(huge).shape, (2,))
+        for wrong in (np.nan, np.inf):
+            with self.assertRaisesRegex(ValueError, "NaN|infinity"):
+                self.fitted.predict(np.array([[0.0, wrong, 0.0]]))
+
     def test_distribution(self):
         law = self.fitted.predict_dist(self.x)
         mean, std = self.fitted.predict(self.x, return_std=True)

@@ -39,7 +39,7 @@ USES = {
     "bench": "core files math network kernels posterior likelihood train "
     "prune data io report workflows reproduce",
     "c_api": "core files math network kernels posterior likelihood train prune "
-    "data io report workflows",
+    "data io report workflows reproduce",
     "cli": "core files network kernels posterior likelihood train prune data io "
     "report workflows reproduce bench",
     # With libtorch:

@@ -256,6 +256,30 @@ RADIR_API radir_status radir_network_run(radir_network network,
 RADIR_API radir_status radir_network_export_onnx(radir_network network,
                                                  const char* path);
 
+/* ---- Benchmarks and reports --------------------------------------------- */
+
+/** Numbers, as JSON, and a page, as HTML. */
+typedef struct radir_document_handle* radir_document;
+
+/** Computes a published table or figure again, as `radir reproduce` does:
+ * `what` is "uci", "lenet5", "lenet300" or "figures". `settings` as of a fit:
+ * the options of the command with underscores (data_dir, methods, steps, ...),
+ * seed, threads and run, the folder of the results, where the same call resumes
+ * after a stop; "figures" has none. The numbers are those that the command
+ * prints with --json. The progress counts to a million. */
+RADIR_API radir_status radir_reproduce(const char* what, const char* settings,
+                                       radir_progress_callback callback,
+                                       void* user, radir_document* document);
+/** A page about the run in a folder, finished or not, as `radir report` writes
+ * it: the numbers are "run", "state" and "missing". */
+RADIR_API radir_status radir_report(const char* run, radir_document* document);
+RADIR_API radir_status radir_document_free(radir_document document);
+RADIR_API radir_status radir_document_json(radir_document document, char* text,
+                                           int64_t capacity, int64_t* length);
+/** One HTML document that needs no other file. */
+RADIR_API radir_status radir_document_html(radir_document document, char* text,
+                                           int64_t capacity, int64_t* length);
+
 /* ---- Weights, for layers of other frameworks -------------------------- */
 
 /** A weight tensor seen as [groups][out][in][kernel], contiguous. */

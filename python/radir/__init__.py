@@ -3,6 +3,7 @@
 - ``RadirRegressor``, ``RadirClassifier``: scikit-learn estimators;
 - ``Table``, ``Model``: the same without scikit-learn;
 - ``compress``: small image classifiers;
+- ``reproduce``, ``report``: published tables again, pages about runs;
 - ``radir.vmf``: von Mises-Fisher distributions on arrays;
 - ``radir.torch``: Bayesian layers for PyTorch networks.
 """
@@ -10,6 +11,7 @@
 from typing import TYPE_CHECKING, Any
 
 from ._compress import CompressedNetwork, compress, compress_settings
+from ._document import Report, Reproduction, report, reproduce
 from ._library import (
     ArgumentError,
     DomainError,
@@ -41,12 +43,16 @@ __all__ = [
     "RadirClassifier",
     "RadirError",
     "RadirRegressor",
+    "Report",
+    "Reproduction",
     "StoppedError",
     "Table",
     "UnsupportedError",
     "compress",
     "compress_settings",
     "fit_settings",
+    "report",
+    "reproduce",
 ]
 
 _LATER = {

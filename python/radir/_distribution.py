@@ -70,6 +70,23 @@ class PredictiveDistribution:
         """Continuous ranked probability score; lower is better."""
         return self._of(values, "crps")
 
+    def __repr__(self) -> str:
+        return f"PredictiveDistribution({self._rows} rows)"
+
+    def _repr_html_(self) -> str:
+        names = ["mean", "sd", "epistemic_sd", "aleatoric_sd"]
+        levels = [0.05, 0.5, 0.95]
+        found = self._source([*names, "quantiles"], probabilities=levels)
+        columns = [*(found[name] for name in names), *found["quantiles"].T]
+        head = "".join(f"<th>{t}</th>" for t in ["row", *names, *(f"q{p:g}" for p in levels)])
+        shown = min(self._rows, 10)
+        rows = "".join(
+            f"<tr><td>{i}</td>" + "".join(f"<td>{c[i]:.4g}</td>" for c in columns) + "</tr>"
+            for i in range(shown)
+        )
+        more = "" if shown == self._rows else f"<p>and {self._rows - shown} more rows</p>"
+        return f"<table><tr>{head}</tr>{rows}</table>{more}"
+
     def _one(self, name: str) -> Array:
         return self._source([name])[name]
 

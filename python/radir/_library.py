@@ -172,6 +172,11 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "network_describe": [c_void_p, *_TEXT],
     "network_run": [c_void_p, c_void_p, c_int64, c_void_p],
     "network_export_onnx": [c_void_p, c_char_p],
+    "reproduce": [c_char_p, c_char_p, ProgressCallback, c_void_p, POINTER(c_void_p)],
+    "report": [c_char_p, POINTER(c_void_p)],
+    "document_free": [c_void_p],
+    "document_json": [c_void_p, *_TEXT],
+    "document_html": [c_void_p, *_TEXT],
     "weight_create": [
         *[c_char_p, c_char_p, c_int32, POINTER(WeightShape), POINTER(c_void_p)]
     ],
@@ -254,14 +259,19 @@ def json_text(value: Any) -> str:
 
 
 def read_json(function: Callable[..., None], *arguments: Any) -> Any:
-    """What a function writes as JSON text; called again where it is long."""
+    """What a function writes as JSON text."""
+    return json.loads(read_text(function, *arguments))
+
+
+def read_text(function: Callable[..., None], *arguments: Any) -> str:
+    """What a function writes as text; called again where it is long."""
     length = c_int64()
     capacity = 1 << 16
     while True:
         buffer = ctypes.create_string_buffer(capacity)
         try:
             function(*arguments, buffer, capacity, ctypes.byref(length))
-            return json.loads(buffer.value.decode())
+            return buffer.value.decode()
         except ArgumentError:
             if length.value < capacity:
                 raise

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "c_api/guard.h"
 #include "c_api/handles.h"
+#include "c_api/progress.h"
 #include "c_api/settings.h"
 #include "radir/core/error.h"
 #include "radir/core/thread_pool.h"
@@ -17,16 +19,13 @@
 #include "radir/io/network_file.h"
 #include "radir/io/onnx.h"
 #include "radir/kernels/network.h"
+#include "radir/network/plain_network.h"
 #include "radir/network/spec.h"
 #include "radir/workflows/compress_result.h"
 #include "radir/workflows/compress_settings.h"
-#include "radir/workflows/resumable_run.h"
 
 namespace radir::c_api {
 namespace {
-
-/// What a share of 1 is to callers.
-constexpr double kWholeWork = 1e6;
 
 /// A network that was made small, and how.
 struct NetworkObject {
@@ -38,6 +37,21 @@ Handles<radir_network, NetworkObject>& networks() {
   return handles;
 }
 
+/// The product of counts, none of them negative. Throws ArgumentError where it
+/// is more than memory can hold.
+std::int64_t number_count(std::initializer_list<std::int64_t> counts) {
+  constexpr std::int64_t kMost =
+      std::numeric_limits<std::int64_t>::max() / sizeof(double);
+  std::int64_t product = 1;
+  for (std::int64_t count : counts) {
+    RADIR_CHECK(count == 0 || product <= kMost / count, ArgumentError,
+                "the images have more numbers than any memory can hold; check ",
+                "their number and shape");
+    product *= count;
+  }
+  return product;
+}
+
 data::ImageRows image_rows(const char* name, const network::Shape& shape,
                            std::int64_t classes, std::int64_t count,
                            const float* pixels, const std::int64_t* labels) {
@@ -45,11 +59,12 @@ data::ImageRows image_rows(const char* name, const network::Shape& shape,
               " images");
   check_pointer(pixels, name);
   check_pointer(labels, name);
-  const std::int64_t size = shape.channels * shape.height * shape.width;
+  const std::int64_t size =
+      number_count({count, shape.channels, shape.height, shape.width});
   data::ImageRows rows;
   rows.count = count;
   rows.shape = shape;
-  rows.pixels.assign(pixels, pixels + count * size);
+  rows.pixels.assign(pixels, pixels + size);
   rows.labels.assign(labels, labels + count);
   const bool finite =
       std::all_of(rows.pixels.begin(), rows.pixels.end(),
@@ -115,15 +130,12 @@ workflows::CompressResult compress(const radir_images& given,
   workflows::check(settings.compress);
   data::check_fits(settings.compress.network, images);
   ThreadPool pool(static_cast<int>(settings.threads));
+  Progress progress("compress", callback, user);
   return workflows::compress(
       images, settings.compress,
       [&](double share, const std::string&) {
-        radir_progress progress = {};
-        progress.done = static_cast<std::int64_t>(share * kWholeWork);
-        progress.total = static_cast<std::int64_t>(kWholeWork);
-        if (callback != nullptr && callback(&progress, user) != 0) {
-          throw workflows::Interrupted("compress: stopped on request");
-        }
+        progress.tell(share_progress(share));
+        progress.check();
       },
       &pool);
 }
@@ -174,8 +186,9 @@ radir_status radir_network_run(radir_network network, const float* pixels,
     if (count == 0) return;
     check_pointer(pixels, "pixels");
     check_pointer(outputs, "outputs");
-    const auto values =
-        kernels::run_network(object->result.plain, pixels, count);
+    const auto& plain = object->result.plain;
+    number_count({count, plain.spec.input.size()});
+    const auto values = kernels::run_network(plain, pixels, count);
     std::copy(values.begin(), values.end(), outputs);
   });
 }

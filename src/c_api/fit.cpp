@@ -1,7 +1,3 @@
-#include <atomic>
-#include <chrono>
-#include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -9,17 +5,20 @@
 
 #include "c_api/guard.h"
 #include "c_api/model.h"
+#include "c_api/progress.h"
 #include "c_api/settings.h"
 #include "c_api/table.h"
 #include "radir/core/error.h"
 #include "radir/core/thread_pool.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
+#include "radir/files/atomic_file.h"
 #include "radir/io/model_file.h"
 #include "radir/io/run_folder.h"
 #include "radir/train/hmc.h"
 #include "radir/train/trainer.h"
 #include "radir/workflows/chain_report.h"
+#include "radir/workflows/metrics_lines.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_model.h"
@@ -30,41 +29,6 @@ namespace radir::c_api {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
-
-/// Tells the caller how far the fit is, and keeps his wish to stop.
-class Progress {
- public:
-  Progress(radir_progress_callback callback, void* user)
-      : callback_(callback), user_(user) {}
-
-  bool stopped() const { return stopped_; }
-
-  /// Whether to go on.
-  bool tell(const radir_progress& progress) {
-    const Clock::time_point now = Clock::now();
-    if (callback_ == nullptr || stopped_) return !stopped_;
-    const bool is_last = progress.done == progress.total;
-    if (!is_last && now - last_ < kLeastPause) return true;
-    last_ = now;
-    stopped_ = callback_(&progress, user_) != 0;
-    return !stopped_;
-  }
-
-  void check() const {
-    if (stopped_) throw workflows::Interrupted("fit: stopped on request");
-  }
-
- private:
-  /// A callback into another language takes microseconds, a small step not
-  /// even that.
-  static constexpr std::chrono::milliseconds kLeastPause{20};
-
-  radir_progress_callback callback_;
-  void* user_;
-  std::atomic<bool> stopped_{false};
-  Clock::time_point last_ = Clock::now() - kLeastPause;
-};
 
 class Fit {
  public:
@@ -75,7 +39,7 @@ class Fit {
         given_(settings),
         settings_(settings.table),
         pool_(static_cast<int>(settings.threads)),
-        progress_(callback, user) {}
+        progress_("fit", callback, user) {}
 
   std::shared_ptr<ModelObject> operator()() {
     check_options();
@@ -100,6 +64,7 @@ class Fit {
     auto object =
         std::make_shared<ModelObject>(std::move(model), std::move(origin));
     if (folder_) {
+      files::write_file(folder_->metrics_file(), history_->lines());
       io::write_model(folder_->model_file(), object->saved());
       folder_->remove_checkpoints();
     }
@@ -122,7 +87,7 @@ class Fit {
           {"tune", given_.tune},
           {"settings", Json::parse(workflows::to_json(settings_))}}},
         {"data", {{"fingerprint", workflows::fingerprint(rows_)}}}};
-    if (!std::filesystem::exists(given_.run + "/config.json")) {
+    if (!io::RunFolder::is_begun(given_.run)) {
       folder_.emplace(io::RunFolder::create(given_.run));
       folder_->write_config(config.dump());
     } else {
@@ -159,13 +124,14 @@ class Fit {
 
   workflows::TableModel fit() {
     radir_progress progress = {};
-    progress.total =
-        workflows::epochs_of(settings_, rows_.count) * settings_.fits();
+    const auto epochs = workflows::epochs_of(settings_, rows_.count);
+    progress.total = epochs * settings_.fits();
+    history_.emplace(epochs);
     return workflows::fit_networks(
         encoder_, rows_, settings_,
         [&](std::int64_t restart, const train::EpochReport& report) {
-          last_[restart] = report;
-          ++progress.done;
+          history_->add(restart, report);
+          progress.done = history_->epochs_done();
           progress.network = restart + 1;
           progress.epoch = report.epoch;
           progress.nll = report.nll;
@@ -184,11 +150,7 @@ class Fit {
     training["missing"] = data::to_string(given_.missing);
     training["tuned"] = given_.tune;
     saved.training = training.dump();
-    Json networks = Json::array();
-    for (const auto& [restart, report] : last_) {
-      networks.push_back({{"nll", report.nll}, {"kl", report.kl}});
-    }
-    Json metrics = {{"networks", std::move(networks)}};
+    Json metrics = {{"networks", history_->final_losses()}};
     if (!chains_.empty()) {
       metrics["chains"] = workflows::to_json(
           workflows::chain_report(model, rows_, chains_, &pool_));
@@ -214,7 +176,7 @@ class Fit {
   data::EncodedRows rows_;
   std::optional<io::RunFolder> folder_;
   std::optional<workflows::ResumableRun> run_;
-  std::map<std::int64_t, train::EpochReport> last_;  // of each network
+  std::optional<workflows::TrainingHistory> history_;
   std::vector<train::ChainStatistics> chains_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <stdexcept>
 
 #include "radir/core/error.h"
 #include "radir/core/memory.h"
@@ -48,6 +49,10 @@ radir_status status_of_exception() noexcept {
     return fail(RADIR_STOPPED, error.what());
   } catch (const std::bad_alloc&) {
     return fail(RADIR_OUT_OF_MEMORY, "memory ran out");
+  } catch (const std::length_error&) {  // what std::vector says of such sizes
+    return fail(RADIR_OUT_OF_MEMORY,
+                "more memory is needed than any machine has; check the counts "
+                "and sizes");
   } catch (const std::exception& error) {
     return fail(RADIR_INTERNAL_ERROR, error.what());
   } catch (...) {

@@ -11,6 +11,7 @@
 #include "radir/workflows/export.h"
 #include "radir/workflows/importance.h"
 #include "radir/workflows/inspect.h"
+#include "radir/workflows/table_settings.h"
 
 namespace radir::c_api {
 namespace {
@@ -31,17 +32,19 @@ std::string description(const io::SavedModel& saved) {
   for (const auto& layer : inspection.layers) {
     layers.push_back(workflows::to_json(layer));
   }
-  const Json json = {{"likelihood", inspection.likelihood},
-                     {"architecture", inspection.architecture},
-                     {"networks", inspection.networks},
-                     {"flops", inspection.flops},
-                     {"parameters", inspection.parameters},
-                     {"seed", saved.seed},
-                     {"preprocessing", Json::parse(saved.preprocessing)},
-                     {"training", Json::parse(saved.training)},
-                     {"metrics", Json::parse(saved.metrics)},
-                     {"data", Json::parse(saved.data)},
-                     {"layers", std::move(layers)}};
+  const Json json = {
+      {"likelihood", inspection.likelihood},
+      {"architecture", inspection.architecture},
+      {"networks", inspection.networks},
+      {"flops", inspection.flops},
+      {"parameters", inspection.parameters},
+      {"seed", saved.seed},
+      {"preprocessing", Json::parse(saved.preprocessing)},
+      {"training",
+       Json::parse(workflows::with_settings_left_out(saved.training))},
+      {"metrics", Json::parse(saved.metrics)},
+      {"data", Json::parse(saved.data)},
+      {"layers", std::move(layers)}};
   return json.dump();
 }
 

@@ -172,16 +172,18 @@ radir_status radir_model_predict(radir_model model, radir_table table,
   });
 }
 
-radir_status radir_model_predict_matrix(
-    radir_model model, radir_type type, const void* values, int64_t rows,
-    int64_t columns, int64_t row_stride, int64_t column_stride,
-    const radir_predict_options* options, const radir_prediction* prediction) {
+radir_status radir_model_predict_matrix(radir_model model, radir_type type,
+                                        const void* values, int64_t rows,
+                                        int64_t columns, int64_t row_stride,
+                                        int64_t column_stride,
+                                        const radir_predict_options* options,
+                                        const radir_prediction* prediction) {
   return guarded([&] {
     check_pointer(prediction, "prediction");
     const auto object = model_of(model);
     const data::Table table(
-        "matrix", matrix_columns(type, values, rows, columns, row_stride,
-                                 column_stride));
+        "matrix",
+        matrix_columns(type, values, rows, columns, row_stride, column_stride));
     predict(*object, table, options_of(options), *prediction);
   });
 }

@@ -29,7 +29,7 @@ std::string text_of(const std::string& name, const Json& value) {
 }
 
 std::map<std::string, std::string> parse_object(const std::string& text) {
-  Json json;
+  Json json = Json::object();
   try {
     json = files::parse_json<Json>("settings", text, {});
   } catch (const IoError& error) {
@@ -117,6 +117,28 @@ void describe_threads(SettingsVisitor& visit, std::int64_t& threads) {
                 threads);
 }
 
+void describe_run(SettingsVisitor& visit, std::string& run) {
+  visit.text({"run",
+              "Folder for checkpoints and results; a run that was stopped "
+              "resumes there",
+              {}},
+             run);
+}
+
+void describe_data_dir(SettingsVisitor& visit, std::string& data_dir) {
+  visit.text(
+      {"data_dir", "Folder with the data sets (default: RADIR_DATA_DIR)", {}},
+      data_dir);
+}
+
+void describe_methods(SettingsVisitor& visit, std::string& methods) {
+  visit.text({"methods",
+              "Methods to compare instead of the benchmark, comma-separated; "
+              "all for every one",
+              {}},
+             methods);
+}
+
 void describe_preset(SettingsVisitor& visit, std::string& preset) {
   visit.text({"preset",
               "Settings that belong together, which the others change; "
@@ -137,7 +159,7 @@ std::string list_json() {
 
 void describe(SettingsVisitor& visit, ImageSettings& settings) {
   describe_preset(visit, settings.preset);
-  workflows::describe(visit, settings.compress);
+  workflows::describe_compression(visit, settings.compress);
   describe_threads(visit, settings.threads);
 }
 
@@ -155,11 +177,7 @@ void describe(SettingsVisitor& visit, FitSettings& settings) {
               {}},
              settings.tune);
   describe_threads(visit, settings.threads);
-  visit.text({"run",
-              "Folder for checkpoints and the model; a fit that was stopped "
-              "resumes there",
-              {}},
-             settings.run);
+  describe_run(visit, settings.run);
 }
 
 void describe(SettingsVisitor& visit, PruneSettings& settings) {
@@ -174,6 +192,50 @@ void describe(SettingsVisitor& visit, PruneSettings& settings) {
       settings.options.budget.max_parameters);
 }
 
+void describe(SettingsVisitor& visit, UciSettings& settings) {
+  reproduce::UciOptions& options = settings.options;
+  describe_data_dir(visit, options.data_dir);
+  visit.text({"sets", "Data sets, comma-separated (default: all)", {}},
+             settings.sets);
+  visit.integer({"splits", "Splits of each set; 0 for all", at_least(0)},
+                options.splits);
+  visit.flag({"quick", "Five small sets, five splits, shorter training", {}},
+             options.quick);
+  visit.integer({"steps",
+                 "Steps of each training; 0 for a number that depends on the "
+                 "set",
+                 at_least(0)},
+                options.steps);
+  visit.seed({"seed", "Seed of all random numbers", {}}, options.seed);
+  describe_methods(visit, settings.methods);
+  visit.integer({"restarts", "Networks of the mixture of each of these methods",
+                 between(1, 1000)},
+                options.restarts);
+  describe_run(visit, settings.run);
+  describe_threads(visit, settings.threads);
+}
+
+void describe(SettingsVisitor& visit, LenetSettings& settings) {
+  describe_data_dir(visit, settings.data_dir);
+  visit.optional_integer(
+      {"seeds", "Number of runs, each with a different seed", at_least(1)},
+      settings.seeds);
+  visit.optional_integer({"epochs", "Epochs of the training", at_least(1)},
+                         settings.epochs);
+  visit.optional_integer(
+      {"prune_every", "Epochs between two removals", at_least(1)},
+      settings.prune_every);
+  visit.optional_integer(
+      {"fine_tune_epochs", "Epochs after the last removal", at_least(0)},
+      settings.fine_tune_epochs);
+  visit.seed({"seed", "Seed of the first run", {}}, settings.seed);
+  describe_methods(visit, settings.methods);
+  describe_run(visit, settings.run);
+  describe_threads(visit, settings.threads);
+}
+
+void describe(SettingsVisitor&, NoSettings&) {}
+
 void start_from(const std::string& preset, FitSettings& settings) {
   if (!preset.empty()) workflows::apply_preset(preset, settings.table);
 }
@@ -181,8 +243,6 @@ void start_from(const std::string& preset, FitSettings& settings) {
 void start_from(const std::string& preset, ImageSettings& settings) {
   if (!preset.empty()) workflows::apply_preset(preset, settings.compress);
 }
-
-void start_from(const std::string&, PruneSettings&) {}  // it has no presets
 
 std::map<std::string, std::string> parse_settings(const char* text) {
   if (text == nullptr) return {};

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "radir/core/settings.h"
 #include "radir/core/settings_text.h"
 #include "radir/data/table_encoder.h"
+#include "radir/reproduce/uci.h"
 #include "radir/workflows/compress_settings.h"
 #include "radir/workflows/inspect.h"
 #include "radir/workflows/table_settings.h"
@@ -38,6 +40,33 @@ struct PruneSettings {
 };
 void describe(SettingsVisitor& visit, PruneSettings& settings);
 
+/// What radir_reproduce is asked for: "uci", "lenet5" and "lenet300",
+/// "figures".
+struct UciSettings {
+  reproduce::UciOptions options;
+  std::string sets;     ///< comma-separated
+  std::string methods;  ///< comma-separated
+  std::string run;
+  std::int64_t threads = 0;
+};
+void describe(SettingsVisitor& visit, UciSettings& settings);
+
+struct LenetSettings {
+  std::string data_dir;
+  std::string methods;  ///< comma-separated
+  std::optional<std::int64_t> seeds;
+  std::optional<std::int64_t> epochs;
+  std::optional<std::int64_t> prune_every;
+  std::optional<std::int64_t> fine_tune_epochs;
+  std::uint64_t seed = 0;
+  std::string run;
+  std::int64_t threads = 0;
+};
+void describe(SettingsVisitor& visit, LenetSettings& settings);
+
+struct NoSettings {};
+void describe(SettingsVisitor& visit, NoSettings& settings);
+
 /// Names and values of a JSON object, or of lines "name=value"; none of a null
 /// pointer. Throws ArgumentError for anything else.
 std::map<std::string, std::string> parse_settings(const char* text);
@@ -45,7 +74,9 @@ std::map<std::string, std::string> parse_settings(const char* text);
 /// Sets what a preset is about. Throws UnsupportedError for an unknown one.
 void start_from(const std::string& preset, FitSettings& settings);
 void start_from(const std::string& preset, ImageSettings& settings);
-void start_from(const std::string& preset, PruneSettings& settings);
+/// The others have no presets.
+template <typename Settings>
+void start_from(const std::string&, Settings&) {}
 
 /// The settings of such a text. Throws ArgumentError for one that there is not
 /// or that has an impossible value.

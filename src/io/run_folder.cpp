@@ -136,10 +136,14 @@ RunFolder RunFolder::open(const std::string& path) {
   return folder;
 }
 
+bool RunFolder::is_begun(const std::string& path) {
+  return exists(RunFolder(path, -1).config_file());
+}
+
 RunFolder RunFolder::look_at(const std::string& path) {
   RunFolder folder(path, -1);
-  RADIR_CHECK(exists(folder.config_file()), IoError, path, ": contains no ",
-              kConfig, ", so it is not a run; start one with --out ", path);
+  RADIR_CHECK(is_begun(path), IoError, path, ": contains no ", kConfig,
+              ", so it is not a run; start one with --out ", path);
   return folder;
 }
 

@@ -142,12 +142,14 @@ std::string configuration(const UciOptions& options, const std::string& data) {
       {"samples", kUciSamples}, {"published_samples", kPublishedSamples},
       {"restarts", kRestarts},  {"repetitions", kSmallSetRepetitions},
       {"tunes_noise", true}};  // not in version 0.1
+  Json tried = Json::array();
   for (std::int64_t rows : {kSmallSet - 1, kSmallSet}) {
     for (const workflows::TableSettings& settings :
          candidates(options, rows, 1, likelihood::Kind::Gaussian)) {
-      json["candidates"].push_back(Json::parse(workflows::to_json(settings)));
+      tried.push_back(Json::parse(workflows::to_json(settings)));
     }
   }
+  json["candidates"] = std::move(tried);
   return json.dump();
 }
 

@@ -93,10 +93,12 @@ struct MethodTask {
     Json json = {{"data", data},
                  {"samples", kUciSamples},
                  {"repetitions", repetitions(options)}};
+    Json tried = Json::array();
     for (const TableSettings& settings :
          method_candidates(method, base(options))) {
-      json["candidates"].push_back(Json::parse(workflows::to_json(settings)));
+      tried.push_back(Json::parse(workflows::to_json(settings)));
     }
+    if (!tried.empty()) json["candidates"] = std::move(tried);
     return json.dump();
   }
 

@@ -142,6 +142,10 @@ void describe_removal(SettingsVisitor& visit, CompressSettings& settings) {
 void describe(SettingsVisitor& visit, CompressSettings& settings) {
   visit.text({"network", "Name of the network, for reports", {}},
              settings.network_name);
+  describe_compression(visit, settings);
+}
+
+void describe_compression(SettingsVisitor& visit, CompressSettings& settings) {
   describe_method(visit, settings);
   describe_prior(visit, settings);
   describe_training(visit, settings);
@@ -163,7 +167,7 @@ void check(const CompressSettings& settings) {
 }
 
 std::string to_json(const CompressSettings& settings) {
-  Json json;
+  Json json = Json::object();
   files::SettingsWriter writer(json);
   CompressSettings copy = settings;
   describe(writer, copy);

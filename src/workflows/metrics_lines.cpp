@@ -1,5 +1,7 @@
 #include "radir/workflows/metrics_lines.h"
 
+#include <algorithm>
+
 #include <map>
 
 #include "radir/files/json_object.h"
@@ -46,6 +48,26 @@ std::string to_json(const MetricsLine& line) {
                                         {"learning_rate", report.learning_rate},
                                         {"seconds", report.seconds}};
   return json.dump();
+}
+
+TrainingHistory::TrainingHistory(std::int64_t epochs)
+    : every_(std::max<std::int64_t>(1, epochs / train::kHistoryPoints)) {}
+
+void TrainingHistory::add(std::int64_t restart,
+                          const train::EpochReport& report) {
+  train::EpochReport& last = last_[restart];
+  epochs_done_ += report.epoch - last.epoch;
+  last = report;
+  if (report.epoch % every_ != 0) return;
+  lines_ += to_json({restart + 1, report}) + "\n";
+}
+
+nlohmann::ordered_json TrainingHistory::final_losses() const {
+  nlohmann::ordered_json networks = nlohmann::ordered_json::array();
+  for (const auto& [restart, report] : last_) {
+    networks.push_back({{"nll", report.nll}, {"kl", report.kl}});
+  }
+  return networks;
 }
 
 std::vector<MetricsLine> read_metrics_lines(const std::string& name,

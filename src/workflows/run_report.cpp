@@ -29,6 +29,10 @@ using Json = files::JsonObject::Json;
 /// Some hundred bytes for each of at most 400 epochs of 1000 networks.
 constexpr std::size_t kMostMetricsBytes = std::size_t{1} << 28;
 
+/// What started a run of the C interface or of Python, which no command
+/// resumes.
+constexpr const char* kFit = "fit";
+
 /// The name of the command that started the run.
 std::string command_of(const RunFolder& folder, const Json& config) {
   const Json command = config.value("command", Json());
@@ -147,8 +151,9 @@ RunReport training_page(const RunFolder& folder, const Json& config,
   result.state = state_of(finished, curves);
   report::Page page;
   page.title = "Run " + name_of(folder);
-  page.lead =
-      "radir " + command + source_of(config) + ": " + result.state + ".";
+  const bool by_program = command != kFit;
+  page.lead = (by_program ? "radir " : "") + command + source_of(config) +
+              ": " + result.state + ".";
   page.sections.push_back(loss_section(curves));
   if (finished) {
     page.sections.push_back(
@@ -157,10 +162,11 @@ RunReport training_page(const RunFolder& folder, const Json& config,
     result.missing =
         "the model and its figures are available when the run is finished; the "
         "curve ends at the last checkpoint";
-    page.sections.front().blocks.push_back(
-        report::Paragraph{"Not finished: " + result.missing +
-                          ". If it was stopped, resume with: radir " + command +
-                          " --resume " + shell_word(folder.path())});
+    page.sections.front().blocks.push_back(report::Paragraph{
+        "Not finished: " + result.missing + ". If it was stopped, " +
+        (by_program ? "resume with: radir " + command + " --resume " +
+                          shell_word(folder.path())
+                    : "the same call resumes it.")});
   }
   page.sections.push_back(settings_section(config));
   page.footer = std::string("radir ") + version() + ", run of radir " +
@@ -195,8 +201,8 @@ RunReport report_run(const std::string& path) {
   const RunFolder folder = RunFolder::look_at(path);
   const Json config = Json::parse(folder.config());
   const std::string command = command_of(folder, config);
-  RADIR_CHECK(command == "train" || command == "compress", ArgumentError,
-              folder.path(),
+  RADIR_CHECK(command == "train" || command == "compress" || command == kFit,
+              ArgumentError, folder.path(),
               ": contains a benchmark, which has no page; \"radir ", command,
               " --resume ", shell_word(folder.path()),
               "\" resumes it and prints its table");

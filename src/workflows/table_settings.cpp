@@ -98,6 +98,16 @@ Json later_settings() {
   return json;
 }
 
+/// With those of them that are left out.
+Json completed(const std::string& text) {
+  Json json = files::parse_json<Json>("settings", text, {});
+  const Json later = later_settings();
+  for (const auto& [key, value] : later.items()) {
+    if (json.is_object() && !json.contains(key)) json[key] = value;
+  }
+  return json;
+}
+
 Json document(TableSettings settings) {
   Json json = Json::object();
   files::SettingsWriter writer(json);
@@ -281,12 +291,12 @@ std::string to_json(const TableSettings& settings, std::int64_t rows) {
   return json.dump();
 }
 
+std::string with_settings_left_out(const std::string& text) {
+  return completed(text).dump();
+}
+
 TableSettings settings_from_json(const std::string& text) {
-  Json document = files::parse_json<Json>("settings", text, {});
-  const Json later = later_settings();
-  for (const auto& [key, value] : later.items()) {
-    if (document.is_object() && !document.contains(key)) document[key] = value;
-  }
+  const Json document = completed(text);
   files::JsonObject json(document, "settings");
   TableSettings settings;
   files::SettingsReader reader(json);

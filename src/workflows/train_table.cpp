@@ -29,35 +29,6 @@ namespace radir::workflows {
 // Members of TableTraining::Impl, so not in an unnamed namespace.
 namespace table_training {
 
-/// About 200 lines per network, one per report.
-class History {
- public:
-  explicit History(std::int64_t epochs)
-      : every_(std::max<std::int64_t>(1, epochs / train::kHistoryPoints)) {}
-
-  void add(std::int64_t restart, const train::EpochReport& report) {
-    last_[restart] = report;
-    if (report.epoch % every_ != 0) return;
-    lines_ += to_json({restart + 1, report}) + "\n";
-  }
-
-  const std::string& lines() const { return lines_; }
-
-  /// NLL and KL at the end of each network's training.
-  nlohmann::ordered_json final_losses() const {
-    nlohmann::ordered_json networks = nlohmann::ordered_json::array();
-    for (const auto& [restart, report] : last_) {
-      networks.push_back({{"nll", report.nll}, {"kl", report.kl}});
-    }
-    return networks;
-  }
-
- private:
-  std::int64_t every_;
-  std::string lines_;
-  std::map<std::int64_t, train::EpochReport> last_;
-};
-
 /// A table made ready for training.
 struct Problem {
   std::optional<data::Table> table;
@@ -71,7 +42,6 @@ struct Problem {
 
 namespace {
 
-using table_training::History;
 using table_training::Problem;
 using Json = nlohmann::ordered_json;
 using Note = std::function<void(const std::string&)>;
@@ -227,7 +197,7 @@ class TableTraining::Impl {
     }
     std::vector<TableTrial> trials;
     TableSettings settings = options_.settings;
-    std::optional<History> history;
+    std::optional<TrainingHistory> history;
     std::vector<train::ChainStatistics> chains;
     TableModel model;
     train_in(folder_, kCommand, hooks.checkpoints, [&](const ResumableRun& r) {
@@ -270,7 +240,8 @@ class TableTraining::Impl {
   }
 
   TableModel fit(const TableSettings& settings, const TrainTableHooks& hooks,
-                 ThreadPool* pool, const ResumableRun& run, History& history,
+                 ThreadPool* pool, const ResumableRun& run,
+                 TrainingHistory& history,
                  std::vector<train::ChainStatistics>& chains) {
     TrainTableProgress progress;
     progress.epochs = epochs_of(settings, problem_.rows.count);
@@ -279,7 +250,7 @@ class TableTraining::Impl {
         problem_.encoder, problem_.rows, settings,
         [&](std::int64_t restart, const train::EpochReport& report) {
           history.add(restart, report);
-          ++progress.done;
+          progress.done = history.epochs_done();
           progress.network = restart + 1;
           progress.epoch = report;
           if (hooks.on_progress) hooks.on_progress(progress);
@@ -290,8 +261,8 @@ class TableTraining::Impl {
 
   TrainTableResult finish(const TableSettings& settings,
                           const std::vector<TableTrial>& trials,
-                          const TableModel& model, const History& history,
-                          const Json& metrics) {
+                          const TableModel& model,
+                          const TrainingHistory& history, const Json& metrics) {
     Json config = resolved(options_, settings, problem_);
     if (options_.tune) {
       config["trials"] = trials_json(trials, problem_.rows.count);

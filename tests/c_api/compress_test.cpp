@@ -107,6 +107,12 @@ TEST(CCompress, StopsAndRefuses) {
   images.test_count = 0;
   expect_status(compress(kNetwork, nullptr), RADIR_ARGUMENT_ERROR, "0 test");
   images = images_of(train, test);
+  images.height = std::int64_t{1} << 40;
+  images.width = std::int64_t{1} << 40;
+  expect_status(compress(kNetwork, nullptr), RADIR_ARGUMENT_ERROR, "memory");
+  images = images_of(train, test);
+  expect_status(compress(kNetwork, "network=mine"), RADIR_ARGUMENT_ERROR,
+                "network");
   std::vector<std::int64_t> wrong = train.labels;
   wrong[7] = 2;
   images.train_labels = wrong.data();

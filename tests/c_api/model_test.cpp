@@ -141,6 +141,7 @@ TEST_F(CModel, EvaluatesAndDescribes) {
       [&](auto... buffer) { return radir_model_describe(model_, buffer...); }));
   EXPECT_EQ(model["architecture"], "2-10");
   EXPECT_EQ(model["training"]["method"], "rdp");
+  EXPECT_EQ(model["training"]["noise_factor"], 1.0);  // left out of files
   EXPECT_EQ(model["seed"], 3);
   EXPECT_EQ(model["preprocessing"]["inputs"][1]["name"], "column_2");
   EXPECT_EQ(model["layers"].size(), 2u);

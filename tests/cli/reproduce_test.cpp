@@ -130,8 +130,12 @@ TEST_F(ReproduceCommand, LenetGoesOnToTheSameFiguresAfterASignal) {
   expect_failure("report '" + run() + "'", 2, "contains a benchmark");
   const ProgramResult finished = run_program(resume("lenet300") + "--json");
   EXPECT_EQ(document(finished), uninterrupted(lenet300));
-  EXPECT_TRUE(contains(finished.out, "not the published data: mnist ("))
-      << finished.out;
+  EXPECT_EQ(Json::parse(finished.out)["not_the_published_data"][0]["set"],
+            "mnist");
+  EXPECT_TRUE(contains(read_bytes(run() + "/report.html"),
+                       "not the published data: mnist ("));
+  EXPECT_TRUE(contains(run_program(resume("lenet300")).out,
+                       "\nnot the published data: mnist ("));
   EXPECT_EQ(run_program(resume("lenet300") + "--json").out, finished.out);
 }
 
@@ -145,6 +149,8 @@ TEST_F(ReproduceCommand, SaysThatItsDataIsNotThePublished) {
   EXPECT_TRUE(contains(text.out, "yacht (not the published data)")) << text.out;
   EXPECT_TRUE(contains(text.out, "\nnot the published data: yacht ("))
       << text.out;
+  EXPECT_TRUE(contains(read_bytes(run() + "/report.html"),
+                       "not the published data: yacht ("));
   const std::string methods = folder_ / "methods";
   const ProgramResult compared =
       run_program(line + methods + "' --methods map --splits 1 --json");

@@ -79,5 +79,22 @@ TEST(MetricsLines, AreReadStrictly) {
                  "line 2: network 1 comes to epoch 1 after epoch 1");
 }
 
+TEST(TrainingHistory, CountsEpochsThatWereNotReported) {
+  TrainingHistory history(1000);
+  const auto add = [&](std::int64_t restart, std::int64_t epoch) {
+    train::EpochReport report;
+    report.epoch = epoch;
+    report.nll = static_cast<double>(epoch);
+    history.add(restart, report);
+  };
+  add(0, 1);
+  add(1, 5);  // resumed: the reports before are thinned
+  add(0, 10);
+  EXPECT_EQ(history.epochs_done(), 15);
+  EXPECT_EQ(history.final_losses().size(), 2u);
+  EXPECT_EQ(history.final_losses()[0]["nll"], 10);
+  EXPECT_EQ(read_metrics_lines("lines", history.lines()).size(), 2u);
+}
+
 }  // namespace
 }  // namespace radir::workflows

@@ -25,6 +25,8 @@ class RunFolder {
   /// Opens the folder of an existing run without a lock. Throws IoError when it
   /// is not a run.
   static RunFolder look_at(const std::string& path);
+  /// Whether a run was begun there: open() would find its config.json.
+  static bool is_begun(const std::string& path);
   /// Throws ArgumentError if create(path) would.
   static void check_free(const std::string& path);
 

@@ -75,7 +75,9 @@ struct CompressSettings {
   std::uint64_t seed = 0;
 };
 
-/// Every setting but the network itself.
+/// Every setting but the network and its name.
+void describe_compression(SettingsVisitor& visit, CompressSettings& settings);
+/// Those and the name of the network.
 void describe(SettingsVisitor& visit, CompressSettings& settings);
 
 /// Throws ArgumentError that names the first setting that is invalid.

@@ -11,11 +11,12 @@ struct RunReport {
   std::string missing;  ///< what the folder does not hold; empty: nothing
 };
 
-/// Reads the folder of a run of `radir train` or `radir compress`, finished or
-/// not, also while another process works in it: the loss so far, and once it is
-/// finished its figures and its model. A finished compression gives the page it
-/// gave when it ended. Throws IoError when it is not a run, or naming the file
-/// (and in metrics.jsonl the line) that is damaged.
+/// Reads the folder of a run of `radir train` or `radir compress`, or of a fit
+/// through the C interface, finished or not, also while another process works
+/// in it: the loss so far, and once it is finished its figures and its model. A
+/// finished compression gives the page it gave when it ended. Throws IoError
+/// when it is not a run, or naming the file (and in metrics.jsonl the line)
+/// that is damaged.
 RunReport report_run(const std::string& path);
 
 }  // namespace radir::workflows

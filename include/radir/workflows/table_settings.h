@@ -108,5 +108,9 @@ std::string to_json(const TableSettings& settings, std::int64_t rows);
 /// From to_json(settings). Throws IoError when the text or the settings are
 /// invalid.
 TableSettings settings_from_json(const std::string& text);
+/// The JSON object to_json(settings), or one with more entries, with the
+/// settings that it leaves out because version 0.1 had no choice there. Throws
+/// IoError when the text is not an object.
+std::string with_settings_left_out(const std::string& text);
 
 }  // namespace radir::workflows

@@ -75,7 +75,7 @@ posterior::Options read_posterior(const Json& document,
 }
 
 Json to_json(likelihood::Options options) {
-  Json json;
+  Json json = Json::object();
   files::SettingsWriter writer(json);
   describe(writer, options);
   return json;

@@ -210,7 +210,7 @@ std::string to_json(const Table& table) {
   check_rows(table);
   auto rows = nlohmann::ordered_json::array();
   for (const std::vector<Cell>& row : table.rows) {
-    nlohmann::ordered_json object;
+    auto object = nlohmann::ordered_json::object();
     for (std::size_t j = 0; j < row.size(); ++j) {
       object[table.columns[j].key] = json_cell(row[j]);
     }

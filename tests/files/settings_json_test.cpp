@@ -65,6 +65,13 @@ TEST(SettingsJson, ReadsWhatIsWritten) {
   EXPECT_EQ(json.dump(), kDocument);
 }
 
+// A null value that turns into an object later crashes without memory.
+TEST(SettingsJson, AWriterBeginsAnObject) {
+  nlohmann::ordered_json json;
+  const SettingsWriter writer(json);
+  EXPECT_TRUE(json.is_object());
+}
+
 TEST(SettingsJson, ReadingIsStrict) {
   const auto refuse = [](const char* key, const nlohmann::ordered_json& value,
                          const std::string& part) {

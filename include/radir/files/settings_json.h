@@ -7,12 +7,14 @@
 
 namespace radir::files {
 
-/// Adds every setting it is shown to an object.
+/// Adds every setting it is shown to an object, which a null value becomes.
 class SettingsWriter final : public SettingsVisitor {
  public:
   using Json = nlohmann::ordered_json;
 
-  explicit SettingsWriter(Json& json) : json_(json) {}
+  explicit SettingsWriter(Json& json) : json_(json) {
+    if (json.is_null()) json = Json::object();
+  }
 
   void number(const Setting& setting, double& value) override;
   void integer(const Setting& setting, std::int64_t& value) override;

@@ -236,8 +236,9 @@ class GatedPosterior : public FamilyPosterior<T> {
       if (mean != nullptr) mean[i] = static_cast<T>(expected);
       if (variance == nullptr) return;
       const double square = loc * loc + weight_variance(parameters, i);
-      variance[i] =
-          static_cast<T>(gates[unit].square * square - expected * expected);
+      // Not negative by rounding, where both parts are almost equal.
+      variance[i] = static_cast<T>(
+          std::max(0.0, gates[unit].square * square - expected * expected));
     });
   }
 

@@ -151,4 +151,12 @@ TEST(TruncatedLogNormal, InvertsTheNormalDistribution) {
   }
 }
 
+TEST(TruncatedLogNormal, NoVarianceIsNegativeByRounding) {
+  for (int i = 1; i < 200; ++i) {
+    const math::TruncatedLogNormal law{-0.1 * i, -18 - 0.05 * i};
+    const auto moments = math::truncated_log_normal_moments(law);
+    EXPECT_GE(moments.square - moments.mean * moments.mean, 0) << law.mu;
+  }
+}
+
 }  // namespace

@@ -173,6 +173,19 @@ TEST(GroupHorseshoe, MomentsOfAWeight) {
   EXPECT_NEAR(variance, 0.155458277702930, 1e-14);
 }
 
+TEST(GroupHorseshoe, NoVarianceIsNegativeByRounding) {
+  PosteriorArrays<double> arrays(kOne, GroupHorseshoeOptions{});
+  for (int i = 1; i < 100; ++i) {
+    const double loc = 0.37 * i, none = -60;
+    arrays.values = {{loc},  {none}, {0.01 * i}, {none}, {0.02 * i},
+                     {none}, {0},    {none},     {0},    {none}};
+    arrays.bind();
+    double mean = 0, variance = 0;
+    arrays.posterior.moments(arrays.inputs, &mean, &variance);
+    EXPECT_GE(variance, 0) << loc;
+  }
+}
+
 TEST(GroupHorseshoe, DivergenceOfAGate) {
   const auto unit =
       HorseshoeGate{}.cost({-1, std::log(0.5), -1, std::log(0.5)});

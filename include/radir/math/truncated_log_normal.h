@@ -118,7 +118,7 @@ inline TruncatedValue truncated_log_normal_draw(const TruncatedLogNormal& law,
   return draw;
 }
 
-/// E[theta] and E[theta^2].
+/// E[theta] and E[theta^2], the latter not below the square of the former.
 inline GateMoments truncated_log_normal_moments(const TruncatedLogNormal& law) {
   detail::check_truncated("truncated_log_normal_moments", law);
   const detail::TruncatedEnds ends(law);
@@ -128,7 +128,9 @@ inline GateMoments truncated_log_normal_moments(const TruncatedLogNormal& law) {
                         detail::normal_cdf(ends.low - shift);
     return std::exp(power * law.mu + shift * shift / 2) * (mass / ends.mass);
   };
-  return {moment(1), moment(2)};
+  const double mean = moment(1);
+  // They are equal but for rounding where sigma is small.
+  return {mean, std::max(moment(2), mean * mean)};
 }
 
 }  // namespace RADIR_ISA

@@ -34,15 +34,19 @@ set(RADIR_LAYER_TABLE "")
 get_property(radir_layers GLOBAL PROPERTY RADIR_LAYERS)
 foreach(layer IN LISTS radir_layers)
   install(TARGETS radir_${layer} EXPORT radir-${layer}
-          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library
+                  NAMELINK_COMPONENT development)
   install(EXPORT radir-${layer} NAMESPACE radir::
-          DESTINATION "${radir_config_dir}")
+          DESTINATION "${radir_config_dir}" COMPONENT development)
   radir_layer_folder(${layer} folder)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/radir/${folder}/"
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/radir/${folder}"
+          COMPONENT development
           FILES_MATCHING PATTERN "*.h")
   install(FILES "${PROJECT_SOURCE_DIR}/include/radir/${layer}.h"
-          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/radir" OPTIONAL)
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/radir"
+          COMPONENT development OPTIONAL)
 
   radir_layer_needs(${layer} uses packages)
   string(APPEND RADIR_LAYER_TABLE
@@ -59,9 +63,13 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/radirConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/radirConfig.cmake"
               "${PROJECT_BINARY_DIR}/radirConfigVersion.cmake"
-        DESTINATION "${radir_config_dir}")
+        DESTINATION "${radir_config_dir}" COMPONENT development)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
-        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
 if(TARGET radir_cli)
-  install(TARGETS radir_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS radir_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
+          COMPONENT program)
+endif()
+if(PROJECT_IS_TOP_LEVEL)
+  include(RadirPackages)
 endif()

@@ -42,11 +42,28 @@ def frame(rows=150):
     return data, pd.Series(y + 3 * (data["kind"] == "blue").to_numpy(), name="price")
 
 
+# A row drawn twice is the same as one of weight 2 in the posterior, but rows in
+# another order meet other random numbers, and a fit without weights must have
+# the bits of the program: the numbers of these checks agree in expectation only.
+# test_weights_count_rows has what is exact. (The first name is of scikit-learn
+# before 1.6, where the estimator itself says it.)
+EXEMPT = {
+    name: "rows in another order meet other random numbers"
+    for name in (
+        "check_sample_weights_invariance",
+        "check_sample_weight_equivalence_on_dense_data",
+    )
+}
+
+
 class ChecksTest(unittest.TestCase):
     def check(self, estimator):
+        options = {}
+        if "expected_failed_checks" in inspect.signature(check_estimator).parameters:
+            options["expected_failed_checks"] = EXEMPT
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            check_estimator(estimator)
+            check_estimator(estimator, **options)
 
     def test_regressor(self):
         self.check(RadirRegressor(**QUICK))
@@ -112,6 +129,9 @@ class RegressorTest(unittest.TestCase):
         self.assertAlmostEqual(law.logpdf(self.y).mean(), scores["log_likelihood"], places=4)
         self.assertAlmostEqual(law.crps(self.y).mean(), scores["crps"], places=4)
         np.testing.assert_allclose(law.median(), law.interval(1e-9)[0], atol=1e-6)
+        self.assertEqual(repr(law), "PredictiveDistribution(150 rows)")
+        self.assertEqual(law._repr_html_().count("<tr>"), 11)
+        self.assertIn("and 140 more rows", law._repr_html_())
 
     def test_pickle_clone_save_load(self):
         expected = self.fitted.predict(self.x)

@@ -2,6 +2,9 @@
 
 import copy
 import io
+import json
+import math
+import os
 import pickle
 import subprocess
 import sys
@@ -125,6 +128,70 @@ class LayerTest(unittest.TestCase):
             rt.BayesLinear(3, 2, dtype=torch.float16)
         with self.assertRaises(ValueError):
             rt.kl(nn.Linear(2, 2))
+
+
+PROGRAM = os.environ.get("RADIR_LAYER_VALUES", "")
+
+
+def pattern(sizes, dtype):
+    count = math.prod(sizes)
+    return torch.tensor([math.sin(i + 1) for i in range(count)], dtype=torch.float64).view(
+        sizes
+    ).to(dtype)
+
+
+def by_block(layer, vectors):
+    """Vectors like the parameters as lists by the names of their parts."""
+    result = {}
+    for (name, posterior), vector in zip(layer._posteriors.items(), vectors):
+        at = 0
+        for block in posterior.weight(vector.dtype).blocks:
+            if block["trainable"]:
+                part = vector[at : at + block["size"]]
+                result[f"{name}_{block['name']}"] = part.tolist()
+                at += block["size"]
+    return result
+
+
+@unittest.skipUnless(os.path.exists(PROGRAM), "no RADIR_LAYER_VALUES: built without libtorch")
+class CppLayersTest(unittest.TestCase):
+    """The same seed and number of draws give what the layers of radir::nn give."""
+
+    def compare(self, key, layer, sizes, expected):
+        dtype = next(layer.parameters()).dtype
+        self.assertEqual(
+            by_block(layer, [flat.detach() for flat in layer._flats()]),
+            expected["parameters"],
+            key,
+        )
+        x = pattern(sizes, dtype)
+        first, second = layer(x), layer(x)
+        kl = layer.kl()
+        ((second * pattern(second.shape, dtype)).sum() + kl).backward()
+        tolerance = 1e-6 if dtype == torch.float64 else 1e-5
+        for name, got in (("first", first), ("second", second), ("kl", kl)):
+            wanted = torch.tensor(expected[name], dtype=torch.float64).view(got.shape)
+            self.assertTrue(
+                torch.allclose(got.double(), wanted, rtol=tolerance, atol=tolerance), key
+            )
+        gradients = by_block(layer, [flat.grad for flat in layer.parameters()])
+        self.assertEqual(set(gradients), set(expected["gradients"]))
+        for name, got in gradients.items():
+            for a, b in zip(got, expected["gradients"][name]):
+                self.assertLessEqual(abs(a - b), tolerance * max(1, abs(b)), (key, name))
+
+    def test_draws_and_gradients(self):
+        done = subprocess.run([PROGRAM], capture_output=True, text=True, check=True)
+        document = json.loads(done.stdout)
+        self.assertEqual(len(document), 8)
+        for key, expected in document.items():
+            kind, family, dtype = key.split()
+            options = {"family": family, "dtype": getattr(torch, dtype)}
+            if kind == "linear":
+                self.compare(key, rt.BayesLinear(4, 3, seed=5, **options), (2, 4), expected)
+            else:
+                layer = rt.BayesConv2d(4, 6, 3, 2, 1, groups=2, seed=6, **options)
+                self.compare(key, layer, (2, 4, 5, 5), expected)
 
 
 class NetworkTest(unittest.TestCase):

@@ -186,12 +186,13 @@ class CppLayersTest(unittest.TestCase):
         self.assertEqual(len(document), 8)
         for key, expected in document.items():
             kind, family, dtype = key.split()
-            options = {"family": family, "dtype": getattr(torch, dtype)}
             if kind == "linear":
-                self.compare(key, rt.BayesLinear(4, 3, seed=5, **options), (2, 4), expected)
+                layer, sizes = rt.BayesLinear(4, 3, family=family, seed=5), (2, 4)
             else:
-                layer = rt.BayesConv2d(4, 6, 3, 2, 1, groups=2, seed=6, **options)
-                self.compare(key, layer, (2, 4, 5, 5), expected)
+                layer = rt.BayesConv2d(4, 6, 3, 2, 1, groups=2, family=family, seed=6)
+                sizes = (2, 4, 5, 5)
+            # Starting values are floats in C++, whatever they become.
+            self.compare(key, layer.to(getattr(torch, dtype)), sizes, expected)
 
 
 class NetworkTest(unittest.TestCase):

@@ -45,6 +45,8 @@ macro(radir_package component name section description)
 endmacro()
 radir_package(program radir science
   "Bayesian neural networks: the command-line program")
+# Loaded at the first download.
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "libcurl4, ca-certificates")
 radir_package(torch radir-torch science
   "Bayesian neural networks: modules of the program that need libtorch"
   "radir (= ${PROJECT_VERSION})")

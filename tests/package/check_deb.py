@@ -17,7 +17,7 @@ WANTED = {
     "libradir0.1": ["/libradir.so.0.1", "/libradir.so.0.1.0"],
     "libradir-dev": [
         "/libradir.so",
-        "/libradir_math.a",
+        "/libradir_core.a",
         "usr/include/radir/c_api.h",
         "/cmake/radir/radirConfig.cmake",
     ],
@@ -58,7 +58,7 @@ def check_package(file):
     files = [line.split()[5] for line in run("dpkg-deb", "-c", file).splitlines()]
     for wanted in WANTED.get(name, []):
         if not any(path.endswith(wanted) for path in files):
-            raise SystemExit(f"{file.name}: {wanted} is missing among {files}")
+            raise SystemExit(f"{file.name}: {wanted} is missing among {len(files)} files")
     others = [path for path in files if path.endswith((".pyc", ".tmp"))]
     if others:
         raise SystemExit(f"{file.name}: has {others}")

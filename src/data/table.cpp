@@ -1,6 +1,7 @@
 #include "radir/data/table.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -10,6 +11,7 @@
 
 #include "radir/core/error.h"
 #include "radir/core/nearest_name.h"
+#include "radir/files/utf8.h"
 
 namespace radir::data {
 namespace {
@@ -31,10 +33,21 @@ const char* to_string(ColumnType type) {
       return "numeric";
     case ColumnType::Categorical:
       return "categorical";
+    case ColumnType::Date:
+      return "date";
     case ColumnType::Skipped:
       break;
   }
   return "skipped";
+}
+
+const Choices<DateOrder>& date_order_choices() {
+  static const Choices<DateOrder> choices = {
+      {DateOrder::YearMonthDay, "year-month-day"},
+      {DateOrder::DayMonthYear, "day-month-year"},
+      {DateOrder::MonthDayYear, "month-day-year"},
+      {DateOrder::TimeOfDay, "time-of-day"}};
+  return choices;
 }
 
 std::size_t Dictionary::slot_of(std::string_view text) const {
@@ -74,6 +87,9 @@ Column::Column(std::string name, ColumnType type, NumericStorage storage)
               ": a skipped column has no values to store");
   if (storage == NumericStorage::Float) numbers_ = std::vector<float>();
 }
+
+Column::Column(std::string name, DateOrder order)
+    : name_(std::move(name)), type_(ColumnType::Date), date_order_(order) {}
 
 template <typename T>
 T NumberView<T>::at(std::size_t i) const {
@@ -123,7 +139,7 @@ double Column::number(std::int64_t row) const {
 template <typename T>
 void Column::copy_numbers(std::int64_t first, std::int64_t count, T* out,
                           std::int64_t stride) const {
-  RADIR_CHECK(type_ == ColumnType::Numeric && first >= 0 && count >= 0 &&
+  RADIR_CHECK(type_ != ColumnType::Categorical && first >= 0 && count >= 0 &&
                   count <= size() - first,
               ArgumentError, "Column::copy_numbers: rows ", first, " to ",
               first + count, " of the ", to_string(type_), " column ", name_,
@@ -175,8 +191,47 @@ void Column::append_missing() {
   ++missing_;
 }
 
-Table::Table(std::string source, std::vector<Column> columns)
-    : source_(std::move(source)), columns_(std::move(columns)) {
+std::size_t find_column(const std::string& source,
+                        const std::vector<std::string>& names,
+                        std::string_view reference) {
+  const auto found = std::find(names.begin(), names.end(), reference);
+  if (found != names.end()) {
+    return static_cast<std::size_t>(found - names.begin());
+  }
+  if (reference == "last" && !names.empty()) return names.size() - 1;
+  std::size_t number = 0;
+  const char* const end = reference.data() + reference.size();
+  const auto [rest, error] = std::from_chars(reference.data(), end, number);
+  const bool is_number = rest == end && error == std::errc();
+  if (is_number && number >= 1 && number <= names.size()) return number - 1;
+  detail::throw_error<ArgumentError>(
+      source, " has no column named \"", reference, "\"",
+      is_number ? ", and " + std::to_string(names.size()) + " by number" : "",
+      column_hint(reference, names));
+}
+
+std::string column_hint(std::string_view name,
+                        const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 5;
+  if (names.empty()) return "";
+  std::string list;
+  for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) {
+    list += (i > 0 ? ", " : "") + files::excerpt(names[i]);
+  }
+  if (names.size() > kShown) {
+    list += " and " + std::to_string(names.size() - kShown) + " more";
+  }
+  const std::string nearest = did_you_mean(name, names);
+  return nearest.empty() ? "; its columns are " + list
+                         : nearest + " (its columns are " + list + ")";
+}
+
+Table::Table(std::string source, std::vector<Column> columns,
+             std::vector<std::string> file_columns)
+    : source_(std::move(source)),
+      columns_(std::move(columns)),
+      file_columns_(std::move(file_columns)) {
+  if (file_columns_.empty()) file_columns_ = column_names();
   std::set<std::string_view> names;
   for (const Column& column : columns_) {
     RADIR_CHECK(names.insert(column.name()).second, ArgumentError, source_,
@@ -203,7 +258,7 @@ std::size_t Table::column_index(std::string_view name) const {
                    [&](const Column& column) { return column.name() == name; });
   RADIR_CHECK(found != columns_.end(), ArgumentError, source_,
               " has no column named \"", name, "\"",
-              did_you_mean(name, column_names()));
+              column_hint(name, column_names()));
   return static_cast<std::size_t>(found - columns_.begin());
 }
 

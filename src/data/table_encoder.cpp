@@ -3,20 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <set>
 
+#include "data/column_coding.h"
 #include "radir/core/error.h"
 #include "radir/core/memory.h"
 #include "radir/core/nearest_name.h"
-#include "radir/data/data_kind.h"
-#include "radir/files/json_object.h"
+#include "radir/core/shell_text.h"
+#include "radir/files/utf8.h"
 
 namespace radir::data {
 namespace {
-
-using Json = files::JsonObject::Json;
-using RowNumbers = std::vector<std::int64_t>;
 
 RowNumbers all_rows(const Table& table) {
   RowNumbers rows(static_cast<std::size_t>(table.rows()));
@@ -34,86 +31,9 @@ std::string cell_name(const Table& table, const Column& column,
                                  std::int64_t row) {
   detail::throw_error<IoError>(
       cell_name(table, column, row),
-      ": the value is missing; fill it in, or train with --missing mean (use "
-      "the column's mean) or --missing drop (ignore such rows)");
-}
-
-/// Mean and standard deviation of the values that are there.
-void fit_numeric(const Column& column, const RowNumbers& rows,
-                 ColumnCode& code) {
-  double sum = 0;
-  std::int64_t count = 0;
-  for (std::int64_t row : rows) {
-    const double value = column.number(row);
-    if (std::isnan(value)) continue;
-    sum += value;
-    ++count;
-  }
-  const double n = static_cast<double>(std::max<std::int64_t>(count, 1));
-  code.mean = sum / n;
-  double squares = 0;
-  for (std::int64_t row : rows) {
-    const double value = column.number(row);
-    if (std::isnan(value)) continue;
-    squares += (value - code.mean) * (value - code.mean);
-  }
-  code.scale = std::sqrt(squares / n);
-  RADIR_CHECK(std::isfinite(code.scale), IoError, "column \"", code.name,
-              "\": has numbers too large to be standardised; divide them all ",
-              "by the same number");
-}
-
-/// The categories that occur, in the order of the column's dictionary.
-void fit_categorical(const Column& column, const RowNumbers& rows,
-                     ColumnCode& code) {
-  const Dictionary& texts = column.categories();
-  std::vector<bool> occurs(static_cast<std::size_t>(texts.size()));
-  for (std::int64_t row : rows) {
-    if (column.is_missing(row)) continue;
-    occurs[static_cast<std::size_t>(column.code(row))] = true;
-  }
-  for (std::int32_t i = 0; i < texts.size(); ++i) {
-    if (occurs[static_cast<std::size_t>(i)]) {
-      code.categories.push_back(texts.text(i));
-    }
-  }
-  // By name, so that classes come in the same order whatever the rows' order.
-  std::sort(code.categories.begin(), code.categories.end());
-}
-
-ColumnCode fit_column(const Column& column, const RowNumbers& rows) {
-  ColumnCode code;
-  code.name = column.name();
-  code.type = column.type();
-  if (code.type == ColumnType::Numeric) {
-    fit_numeric(column, rows, code);
-  } else {
-    fit_categorical(column, rows, code);
-  }
-  return code;
-}
-
-bool is_constant(const ColumnCode& code) {
-  if (code.type == ColumnType::Categorical) {
-    return code.categories.size() < 2;
-  }
-  // Rounding leaves a constant column a spread of this order.
-  constexpr double kRounding = 1e-12;
-  return !(code.scale > kRounding * std::abs(code.mean));
-}
-
-/// For each code of the column's dictionary its index among `categories`, -1
-/// for those that are not there.
-std::vector<std::int64_t> category_indices(
-    const Column& column, const std::vector<std::string>& categories) {
-  std::vector<std::int64_t> indices;
-  for (std::int32_t i = 0; i < column.categories().size(); ++i) {
-    const auto found = std::find(categories.begin(), categories.end(),
-                                 column.categories().text(i));
-    indices.push_back(found == categories.end() ? -1
-                                                : found - categories.begin());
-  }
-  return indices;
+      ": the value is missing; fill it in, or train with --missing indicator "
+      "(use the column's mean and tell the network) or --missing drop (ignore "
+      "such rows)");
 }
 
 [[noreturn]] void refuse_category(const Table& table, const Column& column,
@@ -158,32 +78,6 @@ RowNumbers kept_rows(const Table& table,
   return kept;
 }
 
-void encode_numeric(const Column& column, const ColumnCode& code,
-                    const RowNumbers& rows, float* out, std::int64_t stride) {
-  for (std::int64_t row : rows) {
-    const double value = column.number(row);
-    *out = std::isnan(value)
-               ? 0.0f
-               : static_cast<float>((value - code.mean) / code.scale);
-    out += stride;
-  }
-}
-
-void encode_categorical(const Table& table, const Column& column,
-                        const ColumnCode& code, const RowNumbers& rows,
-                        std::int64_t first_row, float* out,
-                        std::int64_t stride) {
-  const auto indices = category_indices(column, code.categories);
-  for (std::int64_t row : rows) {
-    if (!column.is_missing(row)) {
-      const auto index = indices[static_cast<std::size_t>(column.code(row))];
-      if (index < 0) refuse_category(table, column, code, row, first_row);
-      out[index] = 1;
-    }
-    out += stride;
-  }
-}
-
 RowNumbers encode_labels(const Table& table, const Column& column,
                          const ColumnCode& code, const RowNumbers& rows,
                          std::int64_t first_row) {
@@ -199,65 +93,68 @@ RowNumbers encode_labels(const Table& table, const Column& column,
   return labels;
 }
 
-Json code_to_json(const ColumnCode& code) {
-  Json json = {{"name", code.name}, {"type", to_string(code.type)}};
-  if (code.type == ColumnType::Numeric) {
-    json["mean"] = code.mean;
-    json["scale"] = code.scale;
-  } else {
-    json["categories"] = code.categories;
+/// A target of so few values may be meant as classes.
+constexpr std::size_t kFewValues = 5;
+constexpr std::size_t kLeastRowsOfHint = 20;
+
+/// A hint for a numeric target of a few integers; empty for others.
+std::string classes_hint(const Column& target, const RowNumbers& rows) {
+  std::set<double> values;
+  for (std::int64_t row : rows) {
+    const double value = target.number(row);
+    if (std::trunc(value) != value) return "";
+    values.insert(value);
+    if (values.size() > kFewValues) return "";
   }
-  return json;
+  if (rows.size() < kLeastRowsOfHint) return "";
+  const bool two = values.size() == 2;
+  return "the target \"" + target.name() + "\" has only " +
+         std::to_string(values.size()) + " different values" +
+         (two && *values.begin() == 0 && *values.rbegin() == 1 ? " (0 and 1)"
+                                                               : "") +
+         " and is predicted as a number; for classes with probabilities, add "
+         "--categorical " +
+         shell_word(target.name());
 }
 
-const std::pair<ColumnType, const char*> kCodedTypes[] = {
-    {ColumnType::Numeric, to_string(ColumnType::Numeric)},
-    {ColumnType::Categorical, to_string(ColumnType::Categorical)}};
-
-/// The first name that appears twice.
-std::optional<std::string> repeated(const std::vector<std::string>& names) {
-  std::set<std::string> seen;
-  for (const std::string& name : names) {
-    if (!seen.insert(name).second) return name;
-  }
-  return std::nullopt;
+ColumnReading reading_of(const FittedColumn& fitted, ColumnRole role) {
+  ColumnReading reading;
+  reading.name = fitted.code.name;
+  reading.role = fitted.ignored.empty() ? role : ColumnRole::Ignored;
+  reading.type = fitted.code.type;
+  reading.levels = fitted.levels;
+  reading.missing = fitted.missing;
+  reading.note = fitted.ignored.empty() ? fitted.note : fitted.ignored;
+  if (reading.role == ColumnRole::Input) reading.inputs = fitted.code.width();
+  return reading;
 }
 
-ColumnCode column_from_json(files::JsonObject json) {
-  ColumnCode code;
-  code.name = json.text("name");
-  code.type = json.choice("type", kCodedTypes);
-  if (code.type == ColumnType::Numeric) {
-    code.mean = json.number("mean");
-    code.scale = json.number("scale");
-    RADIR_CHECK(code.scale > 0, IoError, json.where(),
-                ": the scale must be above 0, but is ", code.scale);
-  } else {
-    code.categories = json.strings("categories");
-    RADIR_CHECK(code.categories.size() > 1, IoError, json.where(),
-                ": there must be at least two categories, but there are ",
-                code.categories.size());
-    const auto twice = repeated(code.categories);
-    RADIR_CHECK(!twice, IoError, json.where(), ": the category \"", *twice,
-                "\" appears twice");
+/// Why no input is left.
+[[noreturn]] void refuse_all_ignored(
+    const Table& table, const std::vector<ColumnReading>& columns) {
+  std::string reasons;
+  bool all_constant = true;
+  for (const ColumnReading& column : columns) {
+    if (column.role != ColumnRole::Ignored) continue;
+    const bool judged = column.type != ColumnType::Skipped;
+    all_constant = all_constant && (!judged || column.note == kConstantColumn);
+    if (reasons.size() > 200) continue;
+    reasons += (reasons.empty() ? "" : "; ") + files::excerpt(column.name) +
+               ": " + column.note;
   }
-  json.finish();
-  return code;
-}
-
-void check_names(const std::vector<ColumnCode>& inputs,
-                 const ColumnCode& target) {
-  std::vector<std::string> names = {target.name};
-  for (const ColumnCode& input : inputs) names.push_back(input.name);
-  const auto twice = repeated(names);
-  RADIR_CHECK(!twice, IoError, "preprocessing: the column \"", *twice,
-              "\" appears twice");
+  RADIR_CHECK(!all_constant, IoError, table.source(),
+              ": all columns except the target are constant; there is nothing ",
+              "to learn from");
+  detail::throw_error<IoError>(
+      table.source(), ": every column except the target was ignored (", reasons,
+      "); name the columns to use with --include");
 }
 
 }  // namespace
 
 const Choices<MissingValues>& missing_value_choices() {
   static const Choices<MissingValues> choices = {
+      {MissingValues::Indicator, "indicator"},
       {MissingValues::Refuse, "refuse"},
       {MissingValues::Mean, "mean"},
       {MissingValues::Drop, "drop"}};
@@ -266,12 +163,6 @@ const Choices<MissingValues>& missing_value_choices() {
 
 const char* to_string(MissingValues policy) {
   return choice_name(missing_value_choices(), policy);
-}
-
-std::int64_t ColumnCode::width() const {
-  return type == ColumnType::Numeric
-             ? 1
-             : static_cast<std::int64_t>(categories.size());
 }
 
 train::DataView<float> EncodedRows::view() const {
@@ -296,6 +187,11 @@ TableEncoder TableEncoder::fit(const Table& table, const std::string& target,
                                MissingValues missing,
                                const RowNumbers& given_rows) {
   const Column& target_column = table.column(target);
+  RADIR_CHECK(
+      target_column.type() != ColumnType::Date, IoError, table.source(),
+      ": the target \"", target,
+      "\" is a date, which cannot be predicted; replace it by a number, ",
+      "such as the days since another date");
   std::vector<const Column*> input_columns;
   for (const Column& column : table.columns()) {
     if (column.name() != target) input_columns.push_back(&column);
@@ -309,36 +205,82 @@ TableEncoder TableEncoder::fit(const Table& table, const std::string& target,
   TableEncoder encoder;
   encoder.missing_ = missing;
   if (rows.size() < given_rows.size()) {
-    encoder.notes_.push_back(
+    encoder.remarks_.push_back(
         "ignored " + std::to_string(given_rows.size() - rows.size()) + " of " +
-        std::to_string(given_rows.size()) + " rows with a missing value");
+        std::to_string(given_rows.size()) + " rows with a missing " +
+        (missing == MissingValues::Drop ? "value" : "target"));
   }
-  encoder.target_ = fit_column(target_column, rows);
-  RADIR_CHECK(!is_constant(encoder.target_), IoError, table.source(),
+  FittedColumn fitted_target = fit_target(target_column, rows);
+  RADIR_CHECK(!is_constant(fitted_target.code), IoError, table.source(),
               ": the target \"", target,
               "\" has the same value in every row; there is nothing to learn");
-  for (const Column* column : input_columns) {
-    ColumnCode code = fit_column(*column, rows);
-    if (is_constant(code)) {
-      encoder.notes_.push_back("ignored column \"" + code.name +
-                               "\": it has the same value in every row");
+  if (fitted_target.code.type == ColumnType::Numeric) {
+    std::string hint = classes_hint(target_column, rows);
+    if (!hint.empty()) encoder.remarks_.push_back(std::move(hint));
+  }
+  encoder.target_ = fitted_target.code;
+  for (const std::string& name : table.file_columns()) {
+    const auto column = std::find_if(
+        table.columns().begin(), table.columns().end(),
+        [&](const Column& candidate) { return candidate.name() == name; });
+    if (column == table.columns().end()) {
+      encoder.columns_.push_back({name, ColumnRole::Ignored,
+                                  ColumnType::Skipped, 0, 0, 0,
+                                  "not asked for"});
+    } else if (name == target) {
+      encoder.columns_.push_back(reading_of(fitted_target, ColumnRole::Target));
+    } else {
+      encoder.add_input(fit_input(table, *column, rows, missing));
+    }
+  }
+  if (encoder.inputs_.empty()) refuse_all_ignored(table, encoder.columns_);
+  return encoder;
+}
+
+void TableEncoder::add_input(FittedColumn fitted) {
+  columns_.push_back(reading_of(fitted, ColumnRole::Input));
+  if (!fitted.ignored.empty()) return;
+  input_size_ += fitted.code.width();
+  inputs_.push_back(std::move(fitted.code));
+}
+
+std::vector<std::string> TableEncoder::notes() const {
+  std::vector<std::string> notes = remarks_;
+  for (const ColumnReading& column : columns_) {
+    if (column.role != ColumnRole::Ignored ||
+        column.type == ColumnType::Skipped) {
       continue;
     }
-    encoder.input_size_ += code.width();
-    encoder.inputs_.push_back(std::move(code));
+    notes.push_back("ignored column \"" + column.name + "\": " + column.note);
   }
+  return notes;
+}
+
+void TableEncoder::set_id(std::string name) {
+  const auto is_id = [&](const ColumnCode& code) { return code.name == name; };
   RADIR_CHECK(
-      !encoder.inputs_.empty(), IoError, table.source(),
-      ": all columns except the target are constant; there is nothing to learn "
-      "from");
-  return encoder;
+      !is_id(target_) && std::none_of(inputs_.begin(), inputs_.end(), is_id),
+      ArgumentError, "the column \"", name,
+      "\" names the rows, so it can be neither target nor input");
+  for (ColumnReading& column : columns_) {
+    if (column.name != name) continue;
+    column.role = ColumnRole::Id;
+    column.note = "carried into the predictions";
+  }
+  id_ = std::move(name);
 }
 
 TableOptions TableEncoder::reader_options(bool with_target) const {
   TableOptions options;
   options.other_types = ColumnType::Skipped;
-  for (const ColumnCode& code : inputs_) options.types[code.name] = code.type;
+  for (const ColumnCode& code : inputs_) {
+    options.types[code.name] = code.type;
+    if (code.type == ColumnType::Date) {
+      options.date_orders[code.name] = code.date_order;
+    }
+  }
   if (with_target) options.types[target_.name] = target_.type;
+  if (!id_.empty()) options.types[id_] = ColumnType::Categorical;
   return options;
 }
 
@@ -353,12 +295,11 @@ std::vector<std::string> TableEncoder::check_columns(
   if (with_target) needed.push_back(target_.name);
   for (const std::string& name : needed) {
     RADIR_CHECK(there(name), IoError, source, ": the column \"", name,
-                "\" that the model needs is missing",
-                radir::did_you_mean(name, names));
+                "\" that the model needs is missing", column_hint(name, names));
   }
   std::vector<std::string> extra;
   for (const std::string& name : names) {
-    if (name == target_.name) continue;
+    if (name == target_.name || name == id_) continue;
     if (std::find(needed.begin(), needed.end(), name) == needed.end()) {
       extra.push_back(name);
     }
@@ -393,12 +334,10 @@ EncodedRows TableEncoder::encode(const Table& table, bool with_target,
   result.inputs.resize(static_cast<std::size_t>(result.count * input_size_));
   float* out = result.inputs.data();
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (inputs_[i].type == ColumnType::Numeric) {
-      encode_numeric(*columns[i], inputs_[i], kept, out, input_size_);
-    } else {
-      encode_categorical(table, *columns[i], inputs_[i], kept, first_row, out,
-                         input_size_);
-    }
+    UnseenLevels unseen;
+    encode_input(table, *columns[i], inputs_[i], kept, out, input_size_,
+                 unseen);
+    if (unseen.count > 0) result.unseen.push_back(std::move(unseen));
     out += inputs_[i].width();
   }
   if (target == nullptr) return result;
@@ -406,39 +345,9 @@ EncodedRows TableEncoder::encode(const Table& table, bool with_target,
     result.labels = encode_labels(table, *target, target_, kept, first_row);
   } else {
     result.targets.resize(kept.size());
-    encode_numeric(*target, target_, kept, result.targets.data(), 1);
+    encode_numbers(*target, target_, kept, result.targets.data(), 1);
   }
   return result;
-}
-
-std::string TableEncoder::to_json() const {
-  Json inputs = Json::array();
-  for (const ColumnCode& code : inputs_) {
-    inputs.push_back(code_to_json(code));
-  }
-  const Json json = {{"kind", kTableKind},
-                     {"missing", to_string(missing_)},
-                     {"inputs", std::move(inputs)},
-                     {"target", code_to_json(target_)}};
-  return json.dump();
-}
-
-TableEncoder TableEncoder::from_json(const std::string& text) {
-  RADIR_CHECK(data_kind(text) == kTableKind, IoError,
-              "preprocessing: the model was not trained on a table");
-  const Json document = files::parse_json<Json>("preprocessing", text, {});
-  files::JsonObject json(document, "preprocessing");
-  json.text("kind");
-  TableEncoder encoder;
-  encoder.missing_ = json.choice("missing", missing_value_choices());
-  for (const files::JsonObject& input : json.objects("inputs")) {
-    encoder.inputs_.push_back(column_from_json(input));
-    encoder.input_size_ += encoder.inputs_.back().width();
-  }
-  encoder.target_ = column_from_json(json.object("target"));
-  check_names(encoder.inputs_, encoder.target_);
-  json.finish();
-  return encoder;
 }
 
 }  // namespace radir::data

@@ -1,10 +1,13 @@
 #include "data/table_format.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
+#include "data/date.h"
 #include "data/number.h"
 #include "data/row_reader.h"
+#include "radir/core/error.h"
 
 namespace radir::data {
 namespace {
@@ -80,41 +83,58 @@ void drop_ragged_rows(Rows& rows) {
   rows.erase(std::remove_if(rows.begin(), rows.end(), ragged), rows.end());
 }
 
-// A comma when no cell is a number with a point and some become numbers by
-// reading their comma as one.
+// Cells that are numbers with one decimal mark only decide. Of "1.234" and
+// "1,234", which may be either, a point is the mark, and so is a comma where it
+// is not the separator.
 char find_decimal_mark(const Rows& rows, char separator) {
   if (separator == ',') return '.';
-  bool commas_help = false;
+  bool only_comma = false;
+  bool any_point = false;
+  bool any_comma = false;
   for (const auto& row : rows) {
     for (const std::string& cell : row) {
+      if (cell.find_first_of(".,") == cell.npos) continue;
       double value = 0;
-      if (cell.find('.') != cell.npos &&
-          parse_cell(cell, '.', value) == CellKind::Number) {
-        return '.';
-      }
-      commas_help =
-          commas_help || (cell.find(',') != cell.npos &&
-                          parse_cell(cell, ',', value) == CellKind::Number);
+      const bool point = parse_cell(cell, '.', value) == CellKind::Number;
+      const bool comma = parse_cell(cell, ',', value) == CellKind::Number;
+      if (point && !comma) return '.';
+      only_comma = only_comma || (comma && !point);
+      any_point = any_point || (point && cell.find('.') != cell.npos);
+      any_comma = any_comma || comma;
     }
   }
-  return commas_help ? ',' : '.';
+  return only_comma || (any_comma && !any_point) ? ',' : '.';
 }
+
+// How cells are read.
+struct Reading {
+  char decimal_mark;
+  bool plain;
+
+  CellKind parse(std::string_view cell, double& value) const {
+    return plain ? parse_plain_cell(cell, decimal_mark, value)
+                 : parse_cell(cell, decimal_mark, value);
+  }
+};
 
 // What the values of one column are, over the rows from `first` on.
 struct ColumnTally {
   std::size_t numbers = 0;
   std::size_t texts = 0;
   std::set<std::string_view> different_texts;
+  DateEvidence dates;
 
   ColumnTally(const Rows& rows, std::size_t first, std::size_t column,
-              char decimal_mark) {
+              const Reading& reading) {
     for (std::size_t i = first; i < rows.size(); ++i) {
       double value = 0;
-      const CellKind kind = parse_cell(rows[i][column], decimal_mark, value);
+      const CellKind kind = reading.parse(rows[i][column], value);
       if (kind == CellKind::Missing) continue;
       if (kind == CellKind::Text) {
         ++texts;
-        different_texts.insert(rows[i][column]);
+        if (different_texts.insert(rows[i][column]).second) {
+          dates.add(rows[i][column]);
+        }
       } else {
         ++numbers;
       }
@@ -128,23 +148,34 @@ struct ColumnTally {
         different_texts.size() == texts || 10 * texts < texts + numbers;
     return texts == 0 || (numbers > texts && slips);
   }
+
+  std::optional<DateOrder> date_order() const {
+    return numbers == 0 ? dates.order() : std::nullopt;
+  }
 };
 
-// A number in the first row makes it a row like the others, text over numbers
-// makes it a header; where neither is there, a header's words never come again
-// below.
-bool find_header(const Rows& rows, char decimal_mark) {
+// A number in the first row makes it a row like the others, and so does a date
+// over dates; text over numbers makes it a header. Where none of them is there,
+// a header's words never come again below. "10%" may be a number or a name, so
+// it does not decide.
+bool find_header(const Rows& rows, const Reading& reading) {
   const std::vector<std::string>& first = rows.front();
   bool any_text = false;
   bool any_text_over_numbers = false;
   bool any_repeated = false;
   for (std::size_t column = 0; column < first.size(); ++column) {
     double value = 0;
-    const CellKind kind = parse_cell(first[column], decimal_mark, value);
+    const CellKind kind =
+        parse_plain_cell(first[column], reading.decimal_mark, value);
     if (kind == CellKind::Missing) continue;
     if (kind != CellKind::Text) return false;
+    if (reading.parse(first[column], value) != CellKind::Text) continue;
     any_text = true;
-    const ColumnTally below(rows, 1, column, decimal_mark);
+    const ColumnTally below(rows, 1, column, reading);
+    const auto order = below.date_order();
+    if (!reading.plain && order && parse_date(first[column], *order)) {
+      return false;
+    }
     if (below.numbers > 0 && below.is_numeric()) any_text_over_numbers = true;
     if (below.different_texts.count(first[column]) > 0) any_repeated = true;
   }
@@ -160,30 +191,72 @@ std::vector<std::string> find_names(const Rows& rows, bool header) {
   return names;
 }
 
-std::vector<ColumnType> find_types(const Rows& rows, const TableFormat& format,
-                                   const std::vector<std::string>& names,
-                                   const TableOptions& options) {
-  std::vector<ColumnType> types(names.size());
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto given = options.types.find(names[i]);
-    if (given != options.types.end()) {
-      types[i] = given->second;
-    } else if (options.other_types) {
-      types[i] = *options.other_types;
-    } else {
-      const ColumnTally tally(rows, format.header ? 1 : 0, i,
-                              format.decimal_mark);
-      types[i] =
-          tally.is_numeric() ? ColumnType::Numeric : ColumnType::Categorical;
-    }
+// The columns that options speak of, by their index.
+struct NamedColumns {
+  std::set<std::size_t> categorical;
+  std::set<std::size_t> skip;
+  std::set<std::size_t> only;
+  std::optional<std::size_t> target;
+
+  NamedColumns(const std::string& source, const std::vector<std::string>& names,
+               const TableOptions& options) {
+    const auto find = [&](const std::string& reference) {
+      return find_column(source, names, reference);
+    };
+    for (const auto& name : options.categorical) categorical.insert(find(name));
+    for (const auto& name : options.skip) skip.insert(find(name));
+    for (const auto& name : options.only) only.insert(find(name));
+    if (!options.target.empty()) target = find(options.target);
+    RADIR_CHECK(!target || skip.count(*target) == 0, ArgumentError, source,
+                ": the column \"", names[*target],
+                "\" is the target; it can be neither excluded nor an id");
   }
-  return types;
+
+  bool is_skipped(std::size_t column) const {
+    if (column == target) return false;
+    return skip.count(column) == 1 ||
+           (!only.empty() && only.count(column) == 0);
+  }
+};
+
+void find_type(const Rows& rows, std::size_t column, const NamedColumns& named,
+               const TableOptions& options, TableLayout& layout) {
+  const std::string& name = layout.names[column];
+  ColumnType& type = layout.types[column];
+  ColumnUse& use = layout.uses[column];
+  DateOrder& order = layout.date_orders[column];
+  const auto given = options.types.find(name);
+  const bool is_given =
+      given != options.types.end() || named.categorical.count(column) == 1;
+  if (options.as_is) {
+    use = ColumnUse::AsIs;
+  } else if (is_given || named.only.count(column) == 1) {
+    use = ColumnUse::Required;
+  }
+  if (named.is_skipped(column)) {
+    type = ColumnType::Skipped;
+  } else if (is_given) {
+    type =
+        given != options.types.end() ? given->second : ColumnType::Categorical;
+    const auto known = options.date_orders.find(name);
+    if (known != options.date_orders.end()) order = known->second;
+  } else if (options.other_types) {
+    type = *options.other_types;
+  } else {
+    const ColumnTally tally(rows, layout.format.header ? 1 : 0, column,
+                            {layout.format.decimal_mark, options.as_is});
+    const auto dates = options.as_is ? std::nullopt : tally.date_order();
+    type = tally.is_numeric() ? ColumnType::Numeric
+           : dates            ? ColumnType::Date
+                              : ColumnType::Categorical;
+    if (dates) order = *dates;
+  }
 }
 
 }  // namespace
 
-TableLayout find_layout(std::string_view text, bool complete,
-                        const TableOptions& options) {
+TableLayout find_layout(const std::string& source, std::string_view text,
+                        bool complete, const TableOptions& options) {
   const Head head{text, complete, options.limits.columns};
   TableLayout layout;
   TableFormat& format = layout.format;
@@ -193,10 +266,17 @@ TableLayout find_layout(std::string_view text, bool complete,
   if (rows.empty()) return layout;
   drop_ragged_rows(rows);
   format.decimal_mark = find_decimal_mark(rows, format.separator);
-  format.header =
-      options.header ? *options.header : find_header(rows, format.decimal_mark);
+  format.header = options.header
+                      ? *options.header
+                      : find_header(rows, {format.decimal_mark, options.as_is});
   layout.names = find_names(rows, format.header);
-  layout.types = find_types(rows, format, layout.names, options);
+  const NamedColumns named(source, layout.names, options);
+  layout.types.resize(layout.names.size());
+  layout.uses.resize(layout.names.size());
+  layout.date_orders.resize(layout.names.size());
+  for (std::size_t i = 0; i < layout.names.size(); ++i) {
+    find_type(rows, i, named, options, layout);
+  }
   return layout;
 }
 

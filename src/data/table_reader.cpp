@@ -3,6 +3,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "data/date.h"
 #include "data/number.h"
 #include "data/row_reader.h"
 #include "data/table_format.h"
@@ -30,7 +31,7 @@ struct TableReader::State {
              {options.limits.cell_bytes, options.limits.row_bytes,
               options.limits.columns}) {
     check_separator();
-    layout = find_layout(rows.head(), rows.head_is_all(), options);
+    layout = find_layout(rows.name(), rows.head(), rows.head_is_all(), options);
     rows.set_format(layout.format.separator, layout.format.header);
     if (layout.names.empty()) explain_no_row();
     if (layout.format.header) rows.next();
@@ -80,8 +81,10 @@ struct TableReader::State {
       place.push_back(type == ColumnType::Skipped ? kSkipped : next++);
       if (type == ColumnType::Categorical) {
         bytes_per_row += sizeof(std::int32_t);
-      } else if (type == ColumnType::Numeric) {
-        bytes_per_row += options.storage == NumericStorage::Float ? 4 : 8;
+      } else if (type != ColumnType::Skipped) {
+        const bool is_float = type == ColumnType::Numeric &&
+                              options.storage == NumericStorage::Float;
+        bytes_per_row += is_float ? 4 : 8;
       }
     }
   }
@@ -93,6 +96,8 @@ struct TableReader::State {
       Column& column = table.columns()[place[i]];
       if (layout.types[i] == ColumnType::Numeric) {
         append_number(column, cells[i], i);
+      } else if (layout.types[i] == ColumnType::Date) {
+        append_date(column, cells[i], i);
       } else {
         append_category(column, cells[i], i);
       }
@@ -102,7 +107,9 @@ struct TableReader::State {
   void append_number(Column& column, std::string_view cell,
                      std::size_t index) const {
     double value = 0;
-    CellKind kind = parse_cell(cell, layout.format.decimal_mark, value);
+    const char mark = layout.format.decimal_mark;
+    CellKind kind = options.as_is ? parse_plain_cell(cell, mark, value)
+                                  : parse_cell(cell, mark, value);
     if (std::fabs(value) > largest_number) kind = CellKind::TooLarge;
     switch (kind) {
       case CellKind::Number:
@@ -127,6 +134,21 @@ struct TableReader::State {
     }
   }
 
+  void append_date(Column& column, std::string_view cell,
+                   std::size_t index) const {
+    if (is_missing_text(cell)) {
+      column.append_missing();
+      return;
+    }
+    const auto days = parse_date(cell, column.date_order());
+    RADIR_CHECK(days, IoError, describe(index), " holds dates (",
+                choice_name(date_order_choices(), column.date_order()),
+                "), but here ", files::excerpt(cell),
+                "; correct it, leave it empty if it is missing, or declare ",
+                "the column categorical");
+    column.append_number(*days);
+  }
+
   void append_category(Column& column, std::string_view cell,
                        std::size_t index) const {
     if (is_missing_text(cell)) {
@@ -138,7 +160,7 @@ struct TableReader::State {
     if (column.categories().size() == known) return;
     RADIR_CHECK(known < options.limits.categories, IoError, describe(index),
                 " has more different values than the limit of ",
-                options.limits.categories, "; remove the column");
+                options.limits.categories, "; leave the column out");
     RADIR_CHECK(files::is_utf8(cell), IoError, describe(index),
                 ": the text is not UTF-8; save the file as UTF-8 (iconv -f "
                 "latin1 -t utf-8)");
@@ -183,10 +205,15 @@ Table TableReader::empty_table() const {
   std::vector<Column> columns;
   for (std::size_t i = 0; i < layout.names.size(); ++i) {
     if (layout.types[i] == ColumnType::Skipped) continue;
-    columns.emplace_back(layout.names[i], layout.types[i],
-                         state_->options.storage);
+    if (layout.types[i] == ColumnType::Date) {
+      columns.emplace_back(layout.names[i], layout.date_orders[i]);
+    } else {
+      columns.emplace_back(layout.names[i], layout.types[i],
+                           state_->options.storage);
+    }
+    columns.back().set_use(layout.uses[i]);
   }
-  return Table(state_->rows.name(), std::move(columns));
+  return Table(state_->rows.name(), std::move(columns), layout.names);
 }
 
 std::int64_t TableReader::read(Table& table, std::int64_t max_rows) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "radir/core/error.h"
+#include "radir/data/column_code.h"
 #include "radir/likelihood/predictive_mixture.h"
 #include "radir/workflows/run_part.h"
 #include "radir/workflows/table_fit.h"

@@ -1,6 +1,7 @@
 #include "radir/workflows/table_model.h"
 
 #include "radir/core/error.h"
+#include "radir/data/column_code.h"
 #include "radir/io/model_file.h"
 #include "radir/likelihood/options.h"
 #include "radir/workflows/predict_table.h"
@@ -11,8 +12,11 @@ namespace {
 
 void check_column(const data::Table& table, const data::ColumnCode& code) {
   const data::Column& column = table.column(code.name);
-  RADIR_CHECK(column.type() == code.type, IoError, table.source(),
-              ": the column \"", code.name, "\" is ",
+  // The encoder reads dates that are text.
+  const bool text_of_date = code.type == data::ColumnType::Date &&
+                            column.type() == data::ColumnType::Categorical;
+  RADIR_CHECK(column.type() == code.type || text_of_date, IoError,
+              table.source(), ": the column \"", code.name, "\" is ",
               data::to_string(column.type()), ", but the model needs it ",
               data::to_string(code.type),
               "; give its type when the table is read (TableOptions::types)");

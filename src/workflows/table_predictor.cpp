@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "radir/core/error.h"
+#include "radir/data/column_code.h"
 #include "radir/likelihood/gaussian.h"
 #include "radir/likelihood/likelihood.h"
 #include "radir/likelihood/options.h"

@@ -113,10 +113,21 @@ TEST(TableEncoder, ExplainsWhatCannotBeLearnt) {
 TEST(TableEncoder, ExplainsOtherTables) {
   const TableEncoder encoder = TableEncoder::fit(table(kHouses), "price");
   const Table other = table("area,town\n50,bonn\n70,bon\n");
-  expect_error<IoError>([&] { encoder.encode(other, false, 100); },
-                        "row 102, column \"town\": the category \"bon\" was "
-                        "not in the training data, which had 3 others; did "
-                        "you mean \"bonn\"?");
+  const EncodedRows rows = encoder.encode(other, false);
+  ASSERT_EQ(rows.unseen.size(), 1u);
+  EXPECT_EQ(rows.unseen[0].column, "town");
+  EXPECT_EQ(rows.unseen[0].count, 1);
+  EXPECT_EQ(rows.unseen[0].first_row, 1);
+  EXPECT_EQ(rows.unseen[0].first_text, "bon");
+  for (std::size_t i = 5; i < 8; ++i) EXPECT_EQ(rows.inputs[i], 0);
+  const TableEncoder classes = TableEncoder::fit(table(kHouses), "town");
+  expect_error<IoError>(
+      [&] {
+        classes.encode(table("area,price,town\n50,1,bonn\n7,2,bon\n"), true,
+                       100);
+      },
+      "row 102, column \"town\": the category \"bon\" was not in the training "
+      "data, which had 3 others; did you mean \"bonn\"?");
   EXPECT_EQ(encoder.check_columns("t", {"x", "town", "area", "price"}, false),
             (std::vector<std::string>{"x"}));
   expect_error<IoError>(

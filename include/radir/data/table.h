@@ -11,14 +11,30 @@
 #include <variant>
 #include <vector>
 
+#include "radir/core/settings.h"
 #include "radir/files/byte_source.h"
 
 namespace radir::data {
 
-/// What a column holds. `Skipped` columns are not stored.
-enum class ColumnType { Numeric, Categorical, Skipped };
+/// What a column holds. A `Date` is stored as a number of days since
+/// 1970-01-01. `Skipped` columns are not stored.
+enum class ColumnType { Numeric, Categorical, Date, Skipped };
 
 const char* to_string(ColumnType type);
+
+/// How the text of a date is laid out: 2024-01-31, 31.12.2023, 12/31/2023, each
+/// with or without a time behind it, or 17:30 alone.
+enum class DateOrder { YearMonthDay, DayMonthYear, MonthDayYear, TimeOfDay };
+
+/// Their names in files.
+const Choices<DateOrder>& date_order_choices();
+
+/// What an encoder may do with a column.
+enum class ColumnUse {
+  Judged,    ///< leave it out where it can teach nothing, as an id
+  Required,  ///< use it whatever it holds: it was asked for by name
+  AsIs,      ///< the same, with one input per category, as version 0.1 did
+};
 
 /// How numbers are stored: 4 bytes (7 digits) or 8 (16 digits).
 enum class NumericStorage { Float, Double };
@@ -79,15 +95,21 @@ class Column {
   /// Throws ArgumentError for ColumnType::Skipped.
   Column(std::string name, ColumnType type,
          NumericStorage storage = NumericStorage::Double);
+  /// Dates, whose text has this order.
+  Column(std::string name, DateOrder order);
 
   const std::string& name() const { return name_; }
   ColumnType type() const { return type_; }
+  /// Of a column of dates.
+  DateOrder date_order() const { return date_order_; }
+  ColumnUse use() const { return use_; }
+  void set_use(ColumnUse use) { use_ = use; }
   std::int64_t size() const;
   /// How many values are missing.
   std::int64_t missing() const { return missing_; }
   bool is_missing(std::int64_t row) const;
 
-  /// The number in `row`, NaN when missing; of numeric columns.
+  /// The number in `row`, NaN when missing; of columns of numbers or dates.
   double number(std::int64_t row) const;
   /// Numbers `first` ... `first + count - 1` to out[0], out[stride], ...
   template <typename T>
@@ -105,6 +127,8 @@ class Column {
  private:
   std::string name_;
   ColumnType type_;
+  DateOrder date_order_ = DateOrder::YearMonthDay;
+  ColumnUse use_ = ColumnUse::Judged;
   std::int64_t missing_ = 0;
   std::variant<std::vector<double>, std::vector<float>, NumberView<double>,
                NumberView<float>>
@@ -119,20 +143,36 @@ struct CellPosition {
   std::size_t column;
 };
 
+/// The index of the column that `reference` means: one of `names`, "last", or
+/// a number from 1. Throws ArgumentError, which begins with `source`, names the
+/// nearest and lists the first few.
+std::size_t find_column(const std::string& source,
+                        const std::vector<std::string>& names,
+                        std::string_view reference);
+
+/// `; did you mean "NAME"?` where a name is near, and the first few names.
+std::string column_hint(std::string_view name,
+                        const std::vector<std::string>& names);
+
 /// Columns of equal length with different names.
 class Table {
  public:
-  /// `source` is the name messages use. Throws ArgumentError when two columns
-  /// share a name or differ in length.
-  Table(std::string source, std::vector<Column> columns);
+  /// `source` is the name messages use. `file_columns` are the names of all
+  /// columns of the file, those that are not stored included; without them the
+  /// table has no others. Throws ArgumentError when two columns share a name or
+  /// differ in length.
+  Table(std::string source, std::vector<Column> columns,
+        std::vector<std::string> file_columns = {});
 
   const std::string& source() const { return source_; }
+  /// Names of all columns of the file, in its order.
+  const std::vector<std::string>& file_columns() const { return file_columns_; }
   std::int64_t rows() const;
   const std::vector<Column>& columns() const { return columns_; }
   std::vector<Column>& columns() { return columns_; }
   std::vector<std::string> column_names() const;
   /// Index of the column called `name`; throws ArgumentError that suggests the
-  /// nearest name.
+  /// nearest name and lists the first few.
   std::size_t column_index(std::string_view name) const;
   const Column& column(std::string_view name) const;
   /// The first missing value, row by row, or nothing.
@@ -141,6 +181,7 @@ class Table {
  private:
   std::string source_;
   std::vector<Column> columns_;
+  std::vector<std::string> file_columns_;
 };
 
 /// How the text of a table is laid out.
@@ -165,6 +206,19 @@ struct TableOptions {
   std::optional<bool> header;
   /// Types of columns by name; names that are not in the table are ignored.
   std::map<std::string, ColumnType, std::less<>> types;
+  /// Layout of dates by name, where `types` says Date.
+  std::map<std::string, DateOrder, std::less<>> date_orders;
+  // References as find_column takes them; one that means no column throws
+  // ArgumentError.
+  std::vector<std::string> categorical;  ///< read as categories
+  std::vector<std::string> skip;         ///< not stored
+  /// If there are any, all others are not stored; these are always used.
+  std::vector<std::string> only;
+  /// Stored even if it is not among `only`; empty for none.
+  std::string target;
+  /// As version 0.1: numbers are plain, dates are text and every column is used
+  /// (ColumnUse::AsIs).
+  bool as_is = false;
   /// Type of all columns not in `types`.
   std::optional<ColumnType> other_types;
   NumericStorage storage = NumericStorage::Double;
@@ -180,7 +234,10 @@ struct TableOptions {
 /// row is a header when it has no number and either text over a column of
 /// numbers or only text that its columns never repeat. A column is numeric
 /// when more than half of its values there are numbers and the others look like
-/// slips (each different, or fewer than a tenth), else categorical. Missing
+/// slips (each different, or fewer than a tenth). It holds dates when all of
+/// its values there are dates of one DateOrder, and only one; else categories.
+/// Numbers may have separators of thousands, a percent sign and a currency sign
+/// (1,234 is 1234, "5 %" is 5, "$3.20" is 3.2). Missing
 /// values are empty cells, "?", "NA", "N/A", "#N/A", "NaN", "null" and "none",
 /// in any case. Blank lines are skipped. Columns without a name are called
 /// column_1, column_2, ...

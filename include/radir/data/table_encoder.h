@@ -5,10 +5,14 @@
 #include <vector>
 
 #include "radir/core/settings.h"
+#include "radir/data/column_code.h"
+#include "radir/data/column_reading.h"
 #include "radir/data/table.h"
 #include "radir/train/trainer.h"
 
 namespace radir::data {
+
+struct FittedColumn;
 
 /// What to do with missing values.
 enum class MissingValues {
@@ -16,24 +20,21 @@ enum class MissingValues {
   Mean,    ///< an input takes the training mean; a row without target is
            ///< dropped
   Drop,    ///< drop the row
+  /// As Mean, and columns with missing values in the training rows have one
+  /// more input, which says where.
+  Indicator,
 };
 
 /// Their names in files and on the command line.
 const Choices<MissingValues>& missing_value_choices();
 const char* to_string(MissingValues policy);
 
-/// One column as the network sees it.
-struct ColumnCode {
-  std::string name;
-  ColumnType type = ColumnType::Numeric;
-  /// Numeric: the standardised value is (value - mean) / scale.
-  double mean = 0;
-  double scale = 1;
-  /// Categorical: one input (or class) each, 1 for the row's own, 0 for others.
-  std::vector<std::string> categories;
-
-  /// Numbers the network receives for the column.
-  std::int64_t width() const;
+/// Values of a category that were not in the training rows.
+struct UnseenLevels {
+  std::string column;
+  std::int64_t count = 0;      ///< rows that have one
+  std::int64_t first_row = 0;  ///< of these, in the table
+  std::string first_text;      ///< what it says there
 };
 
 /// Rows ready for training or prediction. Memory: 4 bytes per input number.
@@ -44,6 +45,8 @@ struct EncodedRows {
   std::vector<std::int64_t> labels;  ///< for categorical targets
   /// Index in the table of each row that is here, in order.
   std::vector<std::int64_t> table_rows;
+  /// Of each column that has some.
+  std::vector<UnseenLevels> unseen;
 
   train::DataView<float> view() const;
 };
@@ -53,11 +56,14 @@ struct EncodedRows {
 /// model.
 class TableEncoder {
  public:
-  /// Learns from `rows` of the table (all of them without). Columns that are
-  /// constant there are ignored; notes() says which. Throws ArgumentError for
-  /// a target that is not a column (suggesting the nearest name), IoError
-  /// naming row and column for a missing value under MissingValues::Refuse, for
-  /// a target that is constant or a table in which no row or no input is left.
+  /// Learns from `rows` of the table (all of them without). Columns that can
+  /// teach nothing are ignored; columns() says which and why: those that are
+  /// constant there, text of which almost every row has its own, and integers
+  /// that number the rows and are named so (ColumnUse changes that). Throws
+  /// ArgumentError for a target that is not a column (suggesting the nearest
+  /// name), IoError naming row and column for a missing value under
+  /// MissingValues::Refuse, for a target that is constant or a date, or a table
+  /// in which no row or no input is left.
   static TableEncoder fit(const Table& table, const std::string& target,
                           MissingValues missing = MissingValues::Refuse);
   static TableEncoder fit(const Table& table, const std::string& target,
@@ -73,21 +79,33 @@ class TableEncoder {
   MissingValues missing() const { return missing_; }
   bool is_classification() const;
   std::int64_t input_size() const { return input_size_; }
-  /// Messages about the rows and columns that fit() ignored.
-  const std::vector<std::string>& notes() const { return notes_; }
+  /// Messages about the rows and columns that fit() ignored, and hints.
+  std::vector<std::string> notes() const;
+  /// Those that are not about a column, whose fate columns() tells.
+  const std::vector<std::string>& remarks() const { return remarks_; }
+  /// How each column of the table was read (see describe_columns).
+  const std::vector<ColumnReading>& columns() const { return columns_; }
+
+  /// A column that is no input and names the rows of predictions; empty for
+  /// none.
+  const std::string& id() const { return id_; }
+  /// Throws ArgumentError when it is the target or an input.
+  void set_id(std::string name);
 
   /// Options under which a reader gives the columns the encoder needs, with the
-  /// types it needs, and skips all others.
+  /// types it needs, and the id, as text; it skips all others.
   TableOptions reader_options(bool with_target) const;
   /// Checks a table's columns before its rows are read: IoError that names the
-  /// columns that are missing. Returns the unused ones.
+  /// columns that are missing (the id may be). Returns the unused ones.
   std::vector<std::string> check_columns(const std::string& source,
                                          const std::vector<std::string>& names,
                                          bool with_target) const;
 
   /// Encodes rows of a table. Messages count rows from `first_row` + 1. Throws
-  /// IoError naming row and column for a category that was not in the training
-  /// rows, and for missing values as in fit().
+  /// IoError naming row and column for a class that was not in the training
+  /// rows, and for missing values as in fit(). Other categories that were not
+  /// there become "other" (no input of their own); EncodedRows::unseen counts
+  /// them.
   EncodedRows encode(const Table& table, bool with_target,
                      std::int64_t first_row = 0) const;
   EncodedRows encode(const Table& table, bool with_target,
@@ -95,11 +113,15 @@ class TableEncoder {
                      std::int64_t first_row = 0) const;
 
  private:
+  void add_input(FittedColumn fitted);
+
   std::vector<ColumnCode> inputs_;
   ColumnCode target_;
   MissingValues missing_ = MissingValues::Refuse;
   std::int64_t input_size_ = 0;
-  std::vector<std::string> notes_;
+  std::string id_;
+  std::vector<std::string> remarks_;
+  std::vector<ColumnReading> columns_;
 };
 
 }  // namespace radir::data

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "radir/data/table.h"
+
+namespace radir::data {
+
+/// One column as the network sees it.
+struct ColumnCode {
+  std::string name;
+  ColumnType type = ColumnType::Numeric;
+
+  /// Number, or days of a date: the standardised value is (value - mean) /
+  /// scale.
+  double mean = 0;
+  double scale = 1;
+
+  /// Categorical: the levels that are known, one input (or class) each, 1 for
+  /// the row's own, 0 for others.
+  std::vector<std::string> categories;
+  /// Above 0: the levels share so many inputs instead (see hashed_level).
+  std::int64_t hashed_inputs = 0;
+  /// There is an input for all other levels.
+  bool other = false;
+
+  DateOrder date_order = DateOrder::YearMonthDay;
+  // Inputs cos and sin of the position of a date in the year, in the week and
+  // in the day.
+  bool year_cycle = false;
+  bool week_cycle = false;
+  bool day_cycle = false;
+
+  /// The last input is 1 where the value is missing.
+  bool missing_input = false;
+
+  /// Numbers the network receives for the column.
+  std::int64_t width() const;
+};
+
+/// Where a level of a hashed category stands: 1 or -1 in two of the inputs.
+struct HashedLevel {
+  std::int64_t first = 0;
+  std::int64_t second = 0;  ///< not `first`
+  float first_sign = 1;
+  float second_sign = 1;
+};
+
+/// By the 64-bit FNV-1a hash h of the text's bytes: first = h mod inputs,
+/// second = (first + 1 + (h >> 20) mod (inputs - 1)) mod inputs; bits 61 and 62
+/// of h are set where the signs are negative. `inputs` is at least 2.
+HashedLevel hashed_level(std::string_view text, std::int64_t inputs);
+
+}  // namespace radir::data

@@ -1,0 +1,338 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <set>
+#include <unordered_set>
+
+#include "data/column_coding.h"
+#include "data/date.h"
+#include "data/day_values.h"
+#include "radir/core/error.h"
+
+namespace radir::data {
+namespace {
+
+/// A category of more levels than this is hashed into so many inputs.
+constexpr std::int64_t kMostOwnInputs = 32;
+/// Levels of such a category with fewer rows than this are "other".
+constexpr std::int64_t kLeastRowsOfLevel = 3;
+/// Levels whose names a model keeps.
+constexpr std::size_t kMostLevels = 2000;
+/// Fewer different values than rows say nothing in a shorter table.
+constexpr std::int64_t kLeastRowsOfId = 10;
+/// A cycle helps where its values are this many, over this many days.
+constexpr std::size_t kLeastParts = 4;
+constexpr double kDaysOfYears = 365;
+constexpr double kDaysOfWeeks = 14;
+
+/// Mean and standard deviation of the values that are there.
+template <typename Value>
+void fit_moments(const RowNumbers& rows, const Value& value, ColumnCode& code) {
+  double sum = 0;
+  std::int64_t count = 0;
+  for (std::int64_t row : rows) {
+    const double x = value(row);
+    if (std::isnan(x)) continue;
+    sum += x;
+    ++count;
+  }
+  const double n = static_cast<double>(std::max<std::int64_t>(count, 1));
+  code.mean = sum / n;
+  double squares = 0;
+  for (std::int64_t row : rows) {
+    const double x = value(row);
+    if (std::isnan(x)) continue;
+    squares += (x - code.mean) * (x - code.mean);
+  }
+  code.scale = std::sqrt(squares / n);
+  RADIR_CHECK(std::isfinite(code.scale), IoError, "column \"", code.name,
+              "\": has numbers too large to be standardised; divide them all ",
+              "by the same number");
+}
+
+/// Rows of each level of a category.
+class LevelCounts {
+ public:
+  LevelCounts(const Column& column, const RowNumbers& rows)
+      : texts_(column.categories()),
+        counts_(static_cast<std::size_t>(texts_.size())) {
+    for (std::int64_t row : rows) {
+      const std::int32_t code = column.code(row);
+      if (code < 0) continue;
+      if (counts_[static_cast<std::size_t>(code)]++ == 0) ++levels_;
+      ++rows_;
+    }
+  }
+
+  std::int64_t levels() const { return levels_; }
+  /// Rows that have one.
+  std::int64_t rows() const { return rows_; }
+
+  /// Texts of the levels of at least so many rows, those of most rows if there
+  /// are more than `most`. By name, so that classes come in the same order
+  /// whatever the rows' order.
+  std::vector<std::string> names(std::int64_t least,
+                                 std::size_t most = SIZE_MAX) const {
+    std::vector<std::pair<std::int64_t, std::string>> found;
+    for (std::int32_t i = 0; i < texts_.size(); ++i) {
+      const std::int64_t count = counts_[static_cast<std::size_t>(i)];
+      if (count >= least) found.emplace_back(-count, texts_.text(i));
+    }
+    if (found.size() > most) {
+      std::sort(found.begin(), found.end());
+      found.resize(most);
+    }
+    std::vector<std::string> names;
+    for (auto& [count, name] : found) names.push_back(std::move(name));
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+ private:
+  const Dictionary& texts_;
+  std::vector<std::int64_t> counts_;
+  std::int64_t levels_ = 0;
+  std::int64_t rows_ = 0;
+};
+
+/// The words of a name, in lower case: "RowID" and "row_id" are row and id.
+std::vector<std::string> words_of(const std::string& name) {
+  std::vector<std::string> words(1);
+  char before = ' ';
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool starts = std::isupper(byte) != 0 &&
+                        std::islower(static_cast<unsigned char>(before)) != 0;
+    if (starts || std::isalnum(byte) == 0) words.emplace_back();
+    if (std::isalnum(byte) != 0) {
+      words.back() += static_cast<char>(std::tolower(byte));
+    }
+    before = c;
+  }
+  return words;
+}
+
+bool is_named_as_id(const std::string& name) {
+  static const std::set<std::string> ids = {
+      "id",  "ids", "uid",   "uuid", "guid", "rowid", "rownum",
+      "row", "idx", "index", "nr",   "no",   "key",   "unnamed"};
+  const std::vector<std::string> words = words_of(name);
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return ids.count(word) == 1;
+  });
+}
+
+/// A first column without a name beside columns with names: the row numbers
+/// that programs write.
+bool is_unnamed_first(const Table& table, const Column& column) {
+  const std::vector<std::string>& names = table.file_columns();
+  return names.size() > 1 && column.name() == "column_1" &&
+         names.front() == "column_1" && names[1] != "column_2";
+}
+
+/// Different integers in all rows; `in_steps`: each one more than that before.
+bool numbers_rows(const Column& column, const RowNumbers& rows, bool in_steps) {
+  std::unordered_set<double> seen;
+  double before = std::nan("");
+  for (std::int64_t row : rows) {
+    const double value = column.number(row);
+    if (std::isnan(value) || std::trunc(value) != value) return false;
+    if (in_steps && !seen.empty() && value != before + 1) return false;
+    if (!seen.insert(value).second) return false;
+    before = value;
+  }
+  return static_cast<std::int64_t>(rows.size()) >= kLeastRowsOfId;
+}
+
+void fit_number(const Table& table, const Column& column,
+                const RowNumbers& rows, FittedColumn& fitted) {
+  ColumnCode& code = fitted.code;
+  fit_moments(
+      rows, [&](std::int64_t row) { return column.number(row); }, code);
+  if (is_constant(code)) {
+    fitted.ignored = kConstantColumn;
+  } else if (column.use() == ColumnUse::Judged) {
+    const bool unnamed = is_unnamed_first(table, column);
+    if ((unnamed || is_named_as_id(column.name())) &&
+        numbers_rows(column, rows, unnamed)) {
+      fitted.ignored = "it numbers the rows";
+    }
+  }
+}
+
+/// How many of `parts` equal parts of a cycle have a date.
+template <typename Position>
+std::size_t parts_seen(const std::vector<double>& days,
+                       const Position& position, int parts) {
+  std::set<int> seen;
+  for (const double day : days) {
+    seen.insert(static_cast<int>(parts * position(day)));
+  }
+  return seen.size();
+}
+
+void fit_date(const Table& table, const Column& column, const RowNumbers& rows,
+              FittedColumn& fitted) {
+  ColumnCode& code = fitted.code;
+  const DayValues values(table.source(), column, code.date_order);
+  fit_moments(
+      rows, [&](std::int64_t row) { return values[row]; }, code);
+  std::vector<double> days;
+  for (std::int64_t row : rows) {
+    if (!std::isnan(values[row])) days.push_back(values[row]);
+  }
+  if (is_constant(code)) {
+    fitted.ignored = kConstantColumn;
+    return;
+  }
+  const auto [first, last] = std::minmax_element(days.begin(), days.end());
+  const double range = *last - *first;
+  const bool dated = code.date_order != DateOrder::TimeOfDay;
+  code.year_cycle = dated && range >= kDaysOfYears &&
+                    parts_seen(days, position_in_year, 12) >= kLeastParts;
+  code.week_cycle = dated && range >= kDaysOfWeeks &&
+                    parts_seen(days, position_in_week, 7) >= kLeastParts;
+  code.day_cycle = (!dated || range >= 1) &&
+                   parts_seen(days, position_in_day, 24) >= kLeastParts;
+  fitted.note = date_text(*first, code.date_order) + " to " +
+                date_text(*last, code.date_order);
+  for (const auto& [used, name] :
+       {std::pair{code.year_cycle, "year"}, std::pair{code.week_cycle, "week"},
+        std::pair{code.day_cycle, "day"}}) {
+    if (used) fitted.note += std::string(", position in the ") + name;
+  }
+}
+
+/// Levels that are few get an input each. Of more levels those of few rows are
+/// "other", and the rest share inputs if there are still more.
+void fit_levels(const LevelCounts& counts, ColumnUse use,
+                FittedColumn& fitted) {
+  ColumnCode& code = fitted.code;
+  if (use == ColumnUse::AsIs || counts.levels() <= kMostOwnInputs) {
+    code.categories = counts.names(1);
+  } else {
+    code.categories = counts.names(kLeastRowsOfLevel, kMostLevels);
+    if (code.categories.empty() && use == ColumnUse::Required) {
+      code.categories = counts.names(1, kMostLevels);
+    }
+    const auto known = static_cast<std::int64_t>(code.categories.size());
+    code.other = known < counts.levels();
+    if (known > kMostOwnInputs) code.hashed_inputs = kMostOwnInputs;
+    if (code.hashed_inputs > 0) {
+      fitted.note = "hashed into " + std::to_string(kMostOwnInputs) + " inputs";
+    }
+    if (code.other) {
+      fitted.note += (fitted.note.empty() ? "" : ", ") +
+                     std::to_string(counts.levels() - known) +
+                     " rare ones are \"other\"";
+    }
+  }
+}
+
+/// Why a text teaches nothing: almost every row has its own. `evidence` is of
+/// all its levels.
+std::string near_unique(const LevelCounts& counts,
+                        const DateEvidence& evidence) {
+  const bool all_different =
+      counts.levels() == counts.rows() && counts.rows() >= kLeastRowsOfId;
+  const bool many =
+      counts.levels() > kMostOwnInputs && 2 * counts.levels() > counts.rows();
+  if (!all_different && !many) return "";
+  if (evidence.all_dates()) {
+    return "its dates do not tell day and month apart; write them as "
+           "2024-01-31";
+  }
+  return std::to_string(counts.levels()) + " different texts in " +
+         std::to_string(counts.rows()) + " rows";
+}
+
+void fit_category(const Table& table, const Column& column,
+                  const RowNumbers& rows, FittedColumn& fitted) {
+  ColumnCode& code = fitted.code;
+  const LevelCounts counts(column, rows);
+  fitted.levels = counts.levels();
+  if (column.use() == ColumnUse::Judged && counts.levels() > 1) {
+    DateEvidence evidence;
+    for (std::int32_t i = 0; i < column.categories().size(); ++i) {
+      evidence.add(column.categories().text(i));
+    }
+    if (const auto order = evidence.order()) {
+      code.type = ColumnType::Date;
+      code.date_order = *order;
+      fitted.levels = 0;
+      fit_date(table, column, rows, fitted);
+      return;
+    }
+    fitted.ignored = near_unique(counts, evidence);
+    if (!fitted.ignored.empty()) return;
+  }
+  fit_levels(counts, column.use(), fitted);
+  if (code.categories.empty() && counts.levels() > 0) {
+    fitted.ignored = "each of its " + std::to_string(counts.levels()) +
+                     " levels has fewer than " +
+                     std::to_string(kLeastRowsOfLevel) + " rows";
+  } else if (is_constant(code)) {
+    fitted.ignored = kConstantColumn;
+  }
+}
+
+FittedColumn begin_fit(const Column& column, const RowNumbers& rows) {
+  FittedColumn fitted;
+  fitted.code.name = column.name();
+  fitted.code.type = column.type();
+  fitted.code.date_order = column.date_order();
+  if (column.missing() > 0) {
+    fitted.missing =
+        std::count_if(rows.begin(), rows.end(),
+                      [&](std::int64_t row) { return column.is_missing(row); });
+  }
+  return fitted;
+}
+
+}  // namespace
+
+bool is_constant(const ColumnCode& code) {
+  if (code.type == ColumnType::Categorical) return code.width() < 2;
+  // Rounding leaves a constant column a spread of this order.
+  constexpr double kRounding = 1e-12;
+  return !(code.scale > kRounding * std::abs(code.mean));
+}
+
+FittedColumn fit_input(const Table& table, const Column& column,
+                       const RowNumbers& rows, MissingValues missing) {
+  FittedColumn fitted = begin_fit(column, rows);
+  if (fitted.missing == static_cast<std::int64_t>(rows.size())) {
+    fitted.ignored = "it has no value in any row";
+    return fitted;
+  }
+  fitted.code.missing_input =
+      missing == MissingValues::Indicator && fitted.missing > 0;
+  switch (column.type()) {
+    case ColumnType::Categorical:
+      fit_category(table, column, rows, fitted);
+      break;
+    case ColumnType::Date:
+      fit_date(table, column, rows, fitted);
+      break;
+    default:
+      fit_number(table, column, rows, fitted);
+  }
+  return fitted;
+}
+
+FittedColumn fit_target(const Column& column, const RowNumbers& rows) {
+  FittedColumn fitted = begin_fit(column, rows);
+  ColumnCode& code = fitted.code;
+  if (code.type == ColumnType::Categorical) {
+    const LevelCounts counts(column, rows);
+    fitted.levels = counts.levels();
+    code.categories = counts.names(1);
+  } else {
+    fit_moments(
+        rows, [&](std::int64_t row) { return column.number(row); }, code);
+  }
+  return fitted;
+}
+
+}  // namespace radir::data

@@ -168,8 +168,8 @@ void describe(SettingsVisitor& visit, FitSettings& settings) {
   workflows::describe(visit, settings.table);
   visit.choice(
       {"missing",
-       "What to do with missing values: refuse them, take the training mean, "
-       "or drop the row",
+       "What to do with missing values: refuse them, take the training mean "
+       "(indicator: and tell the network), or drop the row",
        {}},
       settings.missing, data::missing_value_choices());
   visit.flag({"tune",

@@ -159,6 +159,20 @@ void check_not_input(const std::string& name, const std::string& out,
   }
 }
 
+void add_header_option(CLI::App& command, std::optional<bool>& header) {
+  command
+      .add_option_function<std::string>(
+          "--header",
+          [&header](const std::string& text) {
+            RADIR_CHECK(text == "yes" || text == "no", ArgumentError,
+                        "--header must be yes or no, but is \"", text, "\"");
+            header = text == "yes";
+          },
+          "Whether the first row holds the names of the columns: yes or no "
+          "(default: found out)")
+      ->type_name("YES|NO");
+}
+
 void add_force_option(CLI::App& command, bool& force) {
   command.add_flag("--force", force, "Replace an existing file");
 }

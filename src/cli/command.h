@@ -68,6 +68,9 @@ void add_model_argument(CLI::App& command, std::string& model);
 void check_not_input(const std::string& name, const std::string& out,
                      const std::vector<std::string>& inputs);
 
+/// Adds --header.
+void add_header_option(CLI::App& command, std::optional<bool>& header);
+
 /// Adds --force.
 void add_force_option(CLI::App& command, bool& force);
 

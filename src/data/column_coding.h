@@ -23,6 +23,9 @@ struct FittedColumn {
   std::string note;  ///< how it is coded
 };
 
+/// What becomes of the id.
+inline constexpr const char* kIdColumn = "carried into the predictions";
+
 /// Why a constant column is ignored.
 inline constexpr const char* kConstantColumn =
     "it has the same value in every row";

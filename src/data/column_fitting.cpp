@@ -3,7 +3,6 @@
 #include <cctype>
 #include <cmath>
 #include <set>
-#include <unordered_set>
 
 #include "data/column_coding.h"
 #include "data/date.h"
@@ -133,16 +132,17 @@ bool is_unnamed_first(const Table& table, const Column& column) {
 
 /// Different integers in all rows; `in_steps`: each one more than that before.
 bool numbers_rows(const Column& column, const RowNumbers& rows, bool in_steps) {
-  std::unordered_set<double> seen;
-  double before = std::nan("");
+  std::vector<double> values;
+  values.reserve(rows.size());
   for (std::int64_t row : rows) {
     const double value = column.number(row);
     if (std::isnan(value) || std::trunc(value) != value) return false;
-    if (in_steps && !seen.empty() && value != before + 1) return false;
-    if (!seen.insert(value).second) return false;
-    before = value;
+    if (in_steps && !values.empty() && value != values.back() + 1) return false;
+    values.push_back(value);
   }
-  return static_cast<std::int64_t>(rows.size()) >= kLeastRowsOfId;
+  std::sort(values.begin(), values.end());
+  return static_cast<std::int64_t>(rows.size()) >= kLeastRowsOfId &&
+         std::adjacent_find(values.begin(), values.end()) == values.end();
 }
 
 void fit_number(const Table& table, const Column& column,

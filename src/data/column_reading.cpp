@@ -1,5 +1,6 @@
 #include "radir/data/column_reading.h"
 
+#include "data/column_coding.h"
 #include "radir/data/table_encoder.h"
 #include "radir/files/json_object.h"
 
@@ -59,6 +60,10 @@ std::vector<ColumnReading> describe_columns(const TableEncoder& encoder) {
     columns.push_back(reading_of(code, ColumnRole::Input));
   }
   columns.push_back(reading_of(encoder.target(), ColumnRole::Target));
+  if (!encoder.id().empty()) {
+    columns.push_back({encoder.id(), ColumnRole::Id, ColumnType::Skipped, 0, 0,
+                       0, kIdColumn});
+  }
   return columns;
 }
 

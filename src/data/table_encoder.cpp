@@ -219,19 +219,20 @@ TableEncoder TableEncoder::fit(const Table& table, const std::string& target,
     if (!hint.empty()) encoder.remarks_.push_back(std::move(hint));
   }
   encoder.target_ = fitted_target.code;
+  auto column = table.columns().begin();  // they have the order of the file
   for (const std::string& name : table.file_columns()) {
-    const auto column = std::find_if(
-        table.columns().begin(), table.columns().end(),
-        [&](const Column& candidate) { return candidate.name() == name; });
-    if (column == table.columns().end()) {
+    if (column == table.columns().end() || column->name() != name) {
       encoder.columns_.push_back({name, ColumnRole::Ignored,
                                   ColumnType::Skipped, 0, 0, 0,
                                   "not asked for"});
-    } else if (name == target) {
+      continue;
+    }
+    if (name == target) {
       encoder.columns_.push_back(reading_of(fitted_target, ColumnRole::Target));
     } else {
       encoder.add_input(fit_input(table, *column, rows, missing));
     }
+    ++column;
   }
   if (encoder.inputs_.empty()) refuse_all_ignored(table, encoder.columns_);
   return encoder;
@@ -265,7 +266,7 @@ void TableEncoder::set_id(std::string name) {
   for (ColumnReading& column : columns_) {
     if (column.name != name) continue;
     column.role = ColumnRole::Id;
-    column.note = "carried into the predictions";
+    column.note = kIdColumn;
   }
   id_ = std::move(name);
 }

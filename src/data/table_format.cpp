@@ -5,9 +5,9 @@
 #include <set>
 
 #include "data/date.h"
+#include "data/named_columns.h"
 #include "data/number.h"
 #include "data/row_reader.h"
-#include "radir/core/error.h"
 
 namespace radir::data {
 namespace {
@@ -190,34 +190,6 @@ std::vector<std::string> find_names(const Rows& rows, bool header) {
   }
   return names;
 }
-
-// The columns that options speak of, by their index.
-struct NamedColumns {
-  std::set<std::size_t> categorical;
-  std::set<std::size_t> skip;
-  std::set<std::size_t> only;
-  std::optional<std::size_t> target;
-
-  NamedColumns(const std::string& source, const std::vector<std::string>& names,
-               const TableOptions& options) {
-    const auto find = [&](const std::string& reference) {
-      return find_column(source, names, reference);
-    };
-    for (const auto& name : options.categorical) categorical.insert(find(name));
-    for (const auto& name : options.skip) skip.insert(find(name));
-    for (const auto& name : options.only) only.insert(find(name));
-    if (!options.target.empty()) target = find(options.target);
-    RADIR_CHECK(!target || skip.count(*target) == 0, ArgumentError, source,
-                ": the column \"", names[*target],
-                "\" is the target; it can be neither excluded nor an id");
-  }
-
-  bool is_skipped(std::size_t column) const {
-    if (column == target) return false;
-    return skip.count(column) == 1 ||
-           (!only.empty() && only.count(column) == 0);
-  }
-};
 
 void find_type(const Rows& rows, std::size_t column, const NamedColumns& named,
                const TableOptions& options, TableLayout& layout) {

@@ -13,6 +13,14 @@
 #include "radir/files/utf8.h"
 
 namespace radir::data {
+namespace {
+
+std::unique_ptr<files::ByteSource> open_table(const std::string& path) {
+  return path == "-" ? files::standard_input_source()
+                     : files::open_byte_source(path);
+}
+
+}  // namespace
 
 struct TableReader::State {
   TableOptions options;
@@ -180,7 +188,7 @@ struct TableReader::State {
 };
 
 TableReader::TableReader(const std::string& path, TableOptions options)
-    : TableReader(files::open_byte_source(path), std::move(options)) {}
+    : TableReader(open_table(path), std::move(options)) {}
 
 TableReader::TableReader(std::unique_ptr<files::ByteSource> source,
                          TableOptions options)
@@ -239,7 +247,7 @@ Table read_table(std::unique_ptr<files::ByteSource> source,
 }
 
 Table read_table(const std::string& path, const TableOptions& options) {
-  return read_table(files::open_byte_source(path), options);
+  return read_table(open_table(path), options);
 }
 
 }  // namespace radir::data

@@ -1,6 +1,12 @@
 #include "radir/data/table_source.h"
 
+#include <algorithm>
+#include <limits>
+
+#include "data/named_columns.h"
+#include "radir/core/error.h"
 #include "radir/data/builtin_data.h"
+#include "radir/files/utf8.h"
 
 namespace radir::data {
 namespace {
@@ -16,6 +22,54 @@ bool is_read_at_once(const std::string& source) {
 Table read_at_once(const std::string& source, std::uint64_t seed) {
   if (source == kRobotArm) return make_robot_arm_table(kRobotArmRows, seed);
   return to_table(read_uci(source));
+}
+
+/// Whether the source is one that is read at once.
+bool check_parts(const TableSource& source) {
+  RADIR_CHECK(!source.parts.empty(), ArgumentError, "no table is given");
+  for (const std::string& part : source.parts) {
+    RADIR_CHECK(source.parts.size() == 1 || !is_read_at_once(part),
+                ArgumentError, part, ": only files can be joined to one table");
+  }
+  return is_read_at_once(source.parts.front());
+}
+
+/// Options under which another file is read as a table was.
+TableOptions options_like(const Table& table, const TableOptions& given) {
+  TableOptions options = given;
+  options.categorical.clear();
+  options.skip.clear();
+  options.only.clear();
+  options.target.clear();
+  options.other_types = ColumnType::Skipped;
+  options.types.clear();
+  for (const Column& column : table.columns()) {
+    options.types[column.name()] = column.type();
+    if (column.type() == ColumnType::Date) {
+      options.date_orders[column.name()] = column.date_order();
+    }
+  }
+  const std::vector<std::string>& names = table.file_columns();
+  bool generated = true;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    generated = generated && names[i] == "column_" + std::to_string(i + 1);
+  }
+  options.header = !generated;
+  return options;
+}
+
+void check_same_columns(const std::vector<std::string>& names,
+                        const std::string& source, const Table& table) {
+  const std::vector<std::string>& wanted = table.file_columns();
+  RADIR_CHECK(names.size() == wanted.size(), IoError, source, ": has ",
+              names.size(), " columns, but ", table.source(), " has ",
+              wanted.size(), "; tables that are joined need the same columns");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    RADIR_CHECK(names[i] == wanted[i], IoError, source, ": its column ", i + 1,
+                " is ", files::excerpt(names[i]), ", but that of ",
+                table.source(), " is ", files::excerpt(wanted[i]),
+                "; tables that are joined need the same columns");
+  }
 }
 
 }  // namespace
@@ -37,33 +91,61 @@ Table to_table(const UciSet& set) {
   return Table(set.name, std::move(columns));
 }
 
-Table read_source(const std::string& source, const TableOptions& options,
+std::string TableSource::name() const {
+  std::string name = parts.empty() ? "" : parts.front();
+  if (parts.size() < 2) return name;
+  const std::size_t others = parts.size() - 1;
+  return name + " and " + std::to_string(others) +
+         (others == 1 ? " other" : " others");
+}
+
+Table read_source(const TableSource& source, const TableOptions& given,
                   std::uint64_t seed) {
-  return is_read_at_once(source) ? read_at_once(source, seed)
-                                 : read_table(source, options);
+  if (check_parts(source)) {
+    return selected(read_at_once(source.parts.front(), seed), given);
+  }
+  TableOptions options = given;
+  if (source.header) options.header = source.header;
+  Table table = read_table(source.parts.front(), options);
+  for (std::size_t i = 1; i < source.parts.size(); ++i) {
+    TableReader reader(source.parts[i], options_like(table, options));
+    check_same_columns(reader.column_names(), source.parts[i], table);
+    reader.read(table, std::numeric_limits<std::int64_t>::max());
+  }
+  return table;
 }
 
 std::vector<std::string> for_each_chunk(
-    const std::string& source, std::uint64_t seed, const TableEncoder& encoder,
-    bool with_target,
-    const std::function<void(const Table&, std::int64_t)>& visit) {
-  if (is_read_at_once(source)) {
-    const Table table = read_at_once(source, seed);
+    const TableSource& source, std::uint64_t seed, const TableEncoder& encoder,
+    bool with_target, const std::function<void(const TableChunk&)>& visit) {
+  if (check_parts(source)) {
+    const Table table = read_at_once(source.parts.front(), seed);
     auto extra = encoder.check_columns(table.source(), table.column_names(),
                                        with_target);
-    visit(table, 0);
+    visit({table});
     return extra;
   }
-  TableReader reader(source, encoder.reader_options(with_target));
-  auto extra =
-      encoder.check_columns(source, reader.column_names(), with_target);
-  for (std::int64_t first = 0;;) {
-    Table chunk = reader.empty_table();
-    const std::int64_t rows = reader.read(chunk, kChunkRows);
-    if (rows == 0) return extra;
-    visit(chunk, first);
-    first += rows;
+  TableOptions options = encoder.reader_options(with_target);
+  options.header = source.header;
+  std::vector<std::string> extra;
+  std::int64_t rows_before = 0;
+  for (const std::string& part : source.parts) {
+    TableReader reader(part, options);
+    for (std::string& name :
+         encoder.check_columns(part, reader.column_names(), with_target)) {
+      if (std::find(extra.begin(), extra.end(), name) != extra.end()) continue;
+      extra.push_back(std::move(name));
+    }
+    for (std::int64_t first = 0;;) {
+      Table chunk = reader.empty_table();
+      const std::int64_t rows = reader.read(chunk, kChunkRows);
+      if (rows == 0) break;
+      visit({chunk, rows_before, first});
+      first += rows;
+      rows_before += rows;
+    }
   }
+  return extra;
 }
 
 }  // namespace radir::data

@@ -18,6 +18,15 @@ namespace {
 
 constexpr std::size_t kReadBytes = 64 * 1024;
 
+std::size_t read_descriptor(const std::string& name, int descriptor, char* out,
+                            std::size_t size) {
+  for (;;) {
+    const ssize_t count = ::read(descriptor, out, size);
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno != EINTR) throw_file_error("read", name, errno);
+  }
+}
+
 class FileSource : public ByteSource {
  public:
   explicit FileSource(const std::string& path) : ByteSource(path) {
@@ -28,15 +37,20 @@ class FileSource : public ByteSource {
   ~FileSource() override { ::close(descriptor_); }
 
   std::size_t read(char* out, std::size_t size) override {
-    for (;;) {
-      const ssize_t count = ::read(descriptor_, out, size);
-      if (count >= 0) return static_cast<std::size_t>(count);
-      if (errno != EINTR) throw_file_error("read", name(), errno);
-    }
+    return read_descriptor(name(), descriptor_, out, size);
   }
 
  private:
   int descriptor_;
+};
+
+class StandardInput : public ByteSource {
+ public:
+  StandardInput() : ByteSource("standard input") {}
+
+  std::size_t read(char* out, std::size_t size) override {
+    return read_descriptor(name(), STDIN_FILENO, out, size);
+  }
 };
 
 class MemorySource : public ByteSource {
@@ -175,6 +189,10 @@ class InflatingSource : public ByteSource {
 
 std::unique_ptr<ByteSource> open_byte_source(const std::string& path) {
   return std::make_unique<InflatingSource>(std::make_unique<FileSource>(path));
+}
+
+std::unique_ptr<ByteSource> standard_input_source() {
+  return std::make_unique<InflatingSource>(std::make_unique<StandardInput>());
 }
 
 std::unique_ptr<ByteSource> memory_byte_source(std::string name,

@@ -1,5 +1,7 @@
 #include "radir/workflows/evaluate_table.h"
 
+#include <optional>
+
 #include "radir/core/error.h"
 #include "radir/data/table.h"
 #include "radir/data/table_source.h"
@@ -9,39 +11,62 @@
 namespace radir::workflows {
 namespace {
 
-TableMetrics scores(const TableModel& model, const std::string& source,
-                    const TablePredictionOptions& options, ThreadPool* pool,
-                    RowList& left_out) {
-  TablePredictor predictor(model, options.samples, options.seed, pool);
-  TableScores result(model.encoder);
-  data::for_each_chunk(
-      source, options.seed, model.encoder, true,
-      [&](const data::Table& chunk, std::int64_t first_row) {
-        left_out.add(
-            result.add(predictor, model.encoder.encode(chunk, true, first_row)),
-            first_row);
-      });
-  RADIR_CHECK(result.count() > 0 || left_out.count == 0, NumericalError, source,
-              ": no row can be scored: in all ", left_out.count,
-              " values are too large for a float");
-  return result.metrics();
-}
+/// Gathers the scores of one set of networks.
+class Scorer {
+ public:
+  Scorer(const TableModel& model, const TablePredictionOptions& options,
+         ThreadPool* pool)
+      : predictor_(model, options.samples, options.seed, pool),
+        scores_(model.encoder) {}
+
+  void add(const data::EncodedRows& rows, std::int64_t rows_before) {
+    left_out_.add(scores_.add(predictor_, rows), rows_before);
+  }
+
+  const RowList& left_out() const { return left_out_; }
+
+  TableMetrics metrics(const data::TableSource& source) const {
+    RADIR_CHECK(scores_.count() > 0 || left_out_.count == 0, NumericalError,
+                source.name(), ": no row can be scored: in all ",
+                left_out_.count, " values are too large for a float");
+    return scores_.metrics();
+  }
+
+ private:
+  TablePredictor predictor_;
+  TableScores scores_;
+  RowList left_out_;
+};
 
 }  // namespace
 
 EvaluateTableResult evaluate_table(const TableModel& model,
-                                   const std::string& source,
+                                   const data::TableSource& source,
                                    const TablePredictionOptions& options,
                                    ThreadPool* pool) {
-  EvaluateTableResult result;
-  result.metrics = scores(model, source, options, pool, result.left_out);
+  Scorer all(model, options, pool);
   // A single draw of a chain says little, other than one network of several.
+  std::optional<TableModel> first_model;
+  std::optional<Scorer> first;
   if (model.networks.size() > 1 && train::Model(model.spec).has_noise()) {
-    TableModel first = model;
-    first.networks.resize(1);
-    RowList of_first;
-    result.first_network = scores(first, source, options, pool, of_first);
+    first_model = model;
+    first_model->networks.resize(1);
+    first.emplace(*first_model, options, pool);
   }
+  EvaluateTableResult result;
+  data::for_each_chunk(
+      source, options.seed, model.encoder, true,
+      [&](const data::TableChunk& chunk) {
+        const data::EncodedRows rows =
+            model.encoder.encode(chunk.table, true, chunk.file_rows_before);
+        all.add(rows, chunk.rows_before);
+        if (first) first->add(rows, chunk.rows_before);
+        result.dropped += chunk.table.rows() - rows.count;
+        add_unseen(rows.unseen, chunk.rows_before, result.unseen);
+      });
+  result.metrics = all.metrics(source);
+  result.left_out = all.left_out();
+  if (first) result.first_network = first->metrics(source);
   return result;
 }
 

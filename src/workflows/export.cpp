@@ -32,7 +32,7 @@ std::string input_note(const std::string& kind) {
     return "the columns of a table in the order of the metadata "
            "\"preprocessing\", which must be standardised as it says: a number "
            "as (value - mean) / scale, a category as 1 for its own input and 0 "
-           "for the others";
+           "for the others (docs/files.md: dates, many levels, missing values)";
   }
   if (kind == data::kImageKind) return "pixels from 0 to 255 divided by 255";
   return "numbers as the network was trained on";

@@ -69,6 +69,23 @@ TablePrediction predict_classes(TablePredictor& predictor,
   return result;
 }
 
+/// The texts of the id of each row; none where the table has no such column.
+std::vector<std::string> ids_of(const data::Table& table,
+                                const std::string& id) {
+  std::vector<std::string> ids;
+  for (const data::Column& column : table.columns()) {
+    if (id.empty() || column.name() != id ||
+        column.type() != data::ColumnType::Categorical) {
+      continue;
+    }
+    for (std::int64_t row = 0; row < column.size(); ++row) {
+      const std::int32_t code = column.code(row);
+      ids.push_back(code < 0 ? "" : column.categories().text(code));
+    }
+  }
+  return ids;
+}
+
 }  // namespace
 
 std::int64_t TablePrediction::rows() const {
@@ -83,13 +100,17 @@ TablePrediction predict_rows(TablePredictor& predictor,
   const data::TableEncoder& encoder = predictor.encoder();
   const data::EncodedRows rows = encoder.encode(table, false, first_row);
   const auto count = static_cast<std::size_t>(table.rows());
-  return encoder.is_classification()
-             ? predict_classes(predictor, rows, count)
-             : predict_numbers(predictor, rows, count, quantiles);
+  TablePrediction result =
+      encoder.is_classification()
+          ? predict_classes(predictor, rows, count)
+          : predict_numbers(predictor, rows, count, quantiles);
+  result.ids = ids_of(table, encoder.id());
+  result.unseen = rows.unseen;
+  return result;
 }
 
 PredictTableResult predict_table(
-    const TableModel& model, const std::string& source,
+    const TableModel& model, const data::TableSource& source,
     const TablePredictionOptions& options,
     const std::function<void(std::int64_t, const TablePrediction&)>& sink,
     ThreadPool* pool) {
@@ -98,12 +119,14 @@ PredictTableResult predict_table(
   PredictTableResult result;
   result.unused_columns = data::for_each_chunk(
       source, options.seed, model.encoder, false,
-      [&](const data::Table& chunk, std::int64_t first_row) {
-        const TablePrediction predictions =
-            predict_rows(predictor, chunk, options.quantiles, first_row);
-        result.overflowed.add(predictions.overflowed, first_row);
-        sink(first_row, predictions);
-        result.rows = first_row + chunk.rows();
+      [&](const data::TableChunk& chunk) {
+        const std::int64_t before = chunk.rows_before;
+        const TablePrediction predictions = predict_rows(
+            predictor, chunk.table, options.quantiles, chunk.file_rows_before);
+        result.overflowed.add(predictions.overflowed, before);
+        add_unseen(predictions.unseen, before, result.unseen);
+        sink(before, predictions);
+        result.rows = before + chunk.table.rows();
       });
   return result;
 }

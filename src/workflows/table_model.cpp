@@ -1,5 +1,7 @@
 #include "radir/workflows/table_model.h"
 
+#include <algorithm>
+
 #include "radir/core/error.h"
 #include "radir/data/column_code.h"
 #include "radir/io/model_file.h"
@@ -50,6 +52,23 @@ std::string RowList::names() const {
     text += (i == 0 ? " " : last ? " and " : ", ") + std::to_string(first[i]);
   }
   return others == 0 ? text : text + " and " + std::to_string(others) + " more";
+}
+
+void add_unseen(const std::vector<data::UnseenLevels>& chunk,
+                std::int64_t rows_before,
+                std::vector<data::UnseenLevels>& total) {
+  for (const data::UnseenLevels& levels : chunk) {
+    const auto known = std::find_if(total.begin(), total.end(),
+                                    [&](const data::UnseenLevels& other) {
+                                      return other.column == levels.column;
+                                    });
+    if (known != total.end()) {
+      known->count += levels.count;
+    } else {
+      total.push_back(levels);
+      total.back().first_row += rows_before;
+    }
+  }
 }
 
 const std::vector<std::string>& TableModel::classes() const {

@@ -48,14 +48,34 @@ using Note = std::function<void(const std::string&)>;
 
 constexpr const char* kCommand = "train";
 
+/// The rules by which tables are read. Version 0.1 wrote no number.
+constexpr std::int64_t kReading = 2;
+
+/// Standard input stays what it is.
+std::string table_path(const std::string& table) {
+  return table == "-" ? table : absolute_path(table);
+}
+
 Json command_json(const TrainTableOptions& options) {
-  return {{"name", kCommand},
-          {"table", absolute_path(options.table)},
-          {"target", options.target},
-          {"categorical", options.categorical},
-          {"missing", data::to_string(options.missing)},
-          {"tune", options.tune},
-          {"settings", Json::parse(to_json(options.settings))}};
+  Json more = Json::array();
+  for (const std::string& table : options.more_tables) {
+    more.push_back(table_path(table));
+  }
+  Json json = {{"name", kCommand},
+               {"table", table_path(options.table)},
+               {"target", options.target},
+               {"categorical", options.categorical},
+               {"missing", data::to_string(options.missing)},
+               {"tune", options.tune},
+               {"settings", Json::parse(to_json(options.settings))}};
+  if (options.as_is) return json;
+  json["reading"] = kReading;
+  json["more_tables"] = std::move(more);
+  json["header"] = options.header ? Json(*options.header) : Json();
+  json["exclude"] = options.exclude;
+  json["include"] = options.include;
+  json["id"] = options.id;
+  return json;
 }
 
 TrainTableOptions command_from_json(files::JsonObject json) {
@@ -70,6 +90,15 @@ TrainTableOptions command_from_json(files::JsonObject json) {
     options.settings = settings_from_json(json.section("settings"));
   } catch (const IoError& error) {
     detail::throw_error<IoError>(json.where(), ": ", error.what());
+  }
+  options.as_is = !json.has("reading");
+  if (!options.as_is) {
+    json.integer("reading", kReading, kReading);
+    options.more_tables = json.strings("more_tables");
+    options.exclude = json.strings("exclude");
+    options.include = json.strings("include");
+    options.id = json.text("id");
+    if (!json.at("header").is_null()) options.header = json.boolean("header");
   }
   json.finish();
   return options;
@@ -86,32 +115,51 @@ Json trials_json(const std::vector<TableTrial>& trials, std::int64_t rows) {
   return list;
 }
 
-data::Table read(const TrainTableOptions& options) {
+data::TableSource source_of(const TrainTableOptions& options) {
+  data::TableSource source(options.table);
+  source.parts.insert(source.parts.end(), options.more_tables.begin(),
+                      options.more_tables.end());
+  source.header = options.header;
+  return source;
+}
+
+/// Reads the table, and gives the columns of the options their names.
+data::Table read(TrainTableOptions& options) {
   data::TableOptions table_options;
-  for (const std::string& name : options.categorical) {
-    table_options.types[name] = data::ColumnType::Categorical;
+  table_options.categorical = options.categorical;
+  table_options.skip = options.exclude;
+  if (!options.id.empty()) table_options.skip.push_back(options.id);
+  table_options.only = options.include;
+  table_options.target = options.target;
+  table_options.as_is = options.as_is;
+  data::Table table = data::read_source(source_of(options), table_options,
+                                        options.settings.seed);
+  const std::vector<std::string>& names = table.file_columns();
+  for (std::string* column : {&options.target, &options.id}) {
+    if (column->empty()) continue;
+    *column = names[data::find_column(table.source(), names, *column)];
   }
-  data::Table table =
-      data::read_source(options.table, table_options, options.settings.seed);
-  for (const std::string& name : options.categorical) table.column_index(name);
   return table;
 }
 
-Problem load(const TrainTableOptions& options, const Note& note) {
+Problem load(TrainTableOptions& options, const Note& note) {
   Problem problem;
   problem.table = read(options);
   problem.encoder =
       data::TableEncoder::fit(*problem.table, options.target, options.missing);
+  if (!options.id.empty()) problem.encoder.set_id(options.id);
   if (note) {
     for (const std::string& text : problem.encoder.notes()) note(text);
   }
   problem.rows = problem.encoder.encode(*problem.table, true);
-  problem.data = {{"source", options.table},
-                  {"target", options.target},
-                  {"rows", problem.rows.count},
-                  {"inputs", problem.encoder.input_size()},
-                  {"fingerprint", fingerprint(problem.rows)},
-                  {"encoding", files::sha256(problem.encoder.to_json())}};
+  problem.data = {
+      {"source", source_of(options).name()},
+      {"target", options.target},
+      {"rows", problem.rows.count},
+      {"inputs", problem.encoder.input_size()},
+      {"fingerprint", fingerprint(problem.rows)},
+      {"encoding", files::sha256(problem.encoder.to_json())},
+      {"columns", data::to_json(data::describe_columns(problem.encoder))}};
   return problem;
 }
 
@@ -188,6 +236,10 @@ class TableTraining::Impl {
   /// A run that is finished.
   Impl(io::RunFolder folder, Json config)
       : folder_(std::move(folder)), finished_(std::move(config)) {}
+
+  const std::vector<data::ColumnReading>& columns() const {
+    return problem_.encoder.columns();
+  }
 
   TrainTableResult run(const TrainTableHooks& hooks, ThreadPool* pool) {
     if (finished_) {
@@ -292,7 +344,9 @@ TableTraining& TableTraining::operator=(TableTraining&&) noexcept = default;
 
 TableTraining TableTraining::begin(TrainTableOptions options, std::string out,
                                    const Note& note) {
-  if (out.empty()) out = free_run_name(options.table);
+  if (out.empty()) {
+    out = free_run_name(options.table == "-" ? "table" : options.table);
+  }
   io::RunFolder::check_free(out);
   check(options.settings);
   if (options.tune) options.settings = searchable(options.settings);
@@ -318,13 +372,22 @@ TableTraining TableTraining::resume(const std::string& run, const Note& note,
   }
   TrainTableOptions options = command_from_json(
       files::JsonObject(config, folder.config_file()).object("command"));
-  if (!table.empty()) options.table = absolute_path(table);
+  if (!table.empty()) {
+    RADIR_CHECK(options.more_tables.empty(), ArgumentError, run,
+                ": has several tables; put them back where they were, ",
+                options.table, " and so on");
+    options.table = table_path(table);
+  }
   Problem problem = load(options, note);
   check_same_data(config, options.table, problem.data["fingerprint"]);
   check_same_part(config, options.table, "encoding", problem.data["encoding"]);
   problem.data = config.at("data");
   return TableTraining(std::make_unique<Impl>(
       std::move(folder), std::move(options), std::move(problem)));
+}
+
+const std::vector<data::ColumnReading>& TableTraining::columns() const {
+  return impl_->columns();
 }
 
 TrainTableResult TableTraining::run(const TrainTableHooks& hooks,

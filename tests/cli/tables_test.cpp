@@ -270,7 +270,8 @@ TEST_F(TableCommands, MissingValuesFollowThePolicy) {
       folder_.write("holes.csv", lines(30) + "1,,red,2\n");
   const std::string command =
       "train '" + holes + "' --target y --epochs 2 --out '" + run_path() + "'";
-  expect_failure(command, 4, "holes.csv: row 31, column \"b\"");
+  expect_failure(command + " --missing refuse", 4,
+                 "holes.csv: row 31, column \"b\"");
   EXPECT_FALSE(fs::exists(run_path()));
   ASSERT_EQ(run_program(command + " --missing drop").exit_code, 0);
   EXPECT_TRUE(
@@ -314,8 +315,8 @@ TEST_F(TableCommands, ModelsAndTablesThatDoNotFitAreExplained) {
            "' --out '" + (folder_ / "p.csv") + "'";
   };
   expect_failure(predict("a,colour\n1,red\n2,blue\n"), 4, "column \"b\"");
-  expect_failure(predict("a,b,colour\n1,2,red\n1,2,green\n"), 4,
-                 "row 2, column \"colour\": the category \"green\"");
+  expect_failure(predict("a,b,colour\n1,2,red\n1,x,red\n1,2,red\n"), 4,
+                 "row 2 (line 3), column 2 \"b\" is numeric, but holds \"x\"");
   EXPECT_FALSE(fs::exists(folder_ / "p.csv"));
   const ProgramResult extra =
       run_program(predict("a,b,colour,z\n1,2,red,5\n1,3,red,6\n"));
@@ -336,7 +337,7 @@ TEST(TableHelp, OptionsOfTheSettingsHaveDefaultsAndRanges) {
   for (const char* part :
        {"--learning-rate X=0.01", "Learning rate of Adam (> 0)",
         "--grouping NAME=auto", "auto, row, column or double", "--restarts N=0",
-        "(from 1 to 1000)", "--missing NAME=refuse"}) {
+        "(from 0 to 1000)", "--missing NAME=indicator"}) {
     EXPECT_TRUE(contains(help, part)) << part;
   }
   expect_failure(

@@ -54,7 +54,6 @@ TEST(ColumnReading, IdsAndNearUniqueTextAreIgnored) {
             "ignored: 40 different texts in 40 rows");
   EXPECT_EQ(reading(encoder, "y").role, ColumnRole::Target);
   EXPECT_EQ(encoder.notes().size(), 2u);
-  EXPECT_TRUE(encoder.remarks().empty());
 }
 
 TEST(ColumnReading, NumbersOfRowsNeedTheNameOfAnId) {
@@ -212,8 +211,8 @@ TEST(ColumnReading, MissingValuesHaveAnInputWhereTheyOccurred) {
   EXPECT_FALSE(encoder.inputs()[1].missing_input);
   EXPECT_EQ(encoder.inputs()[2].width(), 2);  // yes, and missing
   EXPECT_EQ(reading(encoder, "a").text(), "number, 1 missing");
-  ASSERT_EQ(encoder.remarks().size(), 1u);
-  EXPECT_EQ(encoder.remarks()[0], "ignored 1 of 30 rows with a missing target");
+  ASSERT_EQ(encoder.notes().size(), 1u);
+  EXPECT_EQ(encoder.notes()[0], "ignored 1 of 30 rows with a missing target");
   const EncodedRows rows = encoder.encode(given, true);
   EXPECT_EQ(rows.count, 29);
   EXPECT_EQ(rows.inputs[3 * 5 + 0], 0);
@@ -229,7 +228,7 @@ TEST(ColumnReading, FewValuesOfTheTargetHintAtClasses) {
                      [&](int i) {
                        return text(i * i % 17) + "," + text(i % values);
                      }))
-        .remarks();
+        .notes();
   };
   ASSERT_EQ(remarks(2, 30).size(), 1u);
   EXPECT_EQ(remarks(2, 30)[0],
@@ -259,8 +258,9 @@ TEST(ColumnReading, SurvivesJson) {
   EXPECT_EQ(to_json(columns), to_json(encoder.columns()));
   // What a model tells: no counts, but the columns.
   const auto of_model = describe_columns(copy);
-  ASSERT_EQ(of_model.size(), 4u);
+  ASSERT_EQ(of_model.size(), 5u);
   EXPECT_EQ(of_model[1].inputs, 32);
+  EXPECT_EQ(of_model[4].text(), "id: carried into the predictions");
   expect_error<IoError>(
       [] {
         column_readings_from_json({{{"name", "a"}}}, "config.json");

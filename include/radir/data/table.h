@@ -248,6 +248,7 @@ struct TableOptions {
 /// anything beyond the limits.
 class TableReader {
  public:
+  /// "-" is standard input.
   explicit TableReader(const std::string& path, TableOptions options = {});
   explicit TableReader(std::unique_ptr<files::ByteSource> source,
                        TableOptions options = {});

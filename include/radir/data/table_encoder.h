@@ -81,8 +81,6 @@ class TableEncoder {
   std::int64_t input_size() const { return input_size_; }
   /// Messages about the rows and columns that fit() ignored, and hints.
   std::vector<std::string> notes() const;
-  /// Those that are not about a column, whose fate columns() tells.
-  const std::vector<std::string>& remarks() const { return remarks_; }
   /// How each column of the table was read (see describe_columns).
   const std::vector<ColumnReading>& columns() const { return columns_; }
 
@@ -120,7 +118,7 @@ class TableEncoder {
   MissingValues missing_ = MissingValues::Refuse;
   std::int64_t input_size_ = 0;
   std::string id_;
-  std::vector<std::string> remarks_;
+  std::vector<std::string> remarks_;  // notes that are not about a column
   std::vector<ColumnReading> columns_;
 };
 

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "radir/data/table.h"
@@ -14,19 +16,44 @@ namespace radir::data {
 /// A benchmark set as a table: feature_1, feature_2, ... and target.
 Table to_table(const UciSet& set);
 
-/// The table that `source` names: a file of text, plain or gzip; a folder in
-/// the UCI layout; or "builtin:robot-arm", generated from `seed`.
-/// Throws IoError as data::TableReader does.
-Table read_source(const std::string& source, const TableOptions& options = {},
+/// Where the rows of a table are: a file of text, plain or gzip, or several,
+/// whose rows follow each other; "-" for standard input; a folder in the UCI
+/// layout; or "builtin:robot-arm".
+struct TableSource {
+  std::vector<std::string> parts;
+  /// Whether the files begin with the names of their columns; without, the
+  /// reader finds out.
+  std::optional<bool> header;
+
+  // A path is a source, so not explicit.
+  TableSource(std::string path) : parts{std::move(path)} {}
+  TableSource(const char* path) : parts{path} {}
+  explicit TableSource(std::vector<std::string> paths)
+      : parts(std::move(paths)) {}
+
+  /// What messages call it: the first part, and how many others there are.
+  std::string name() const;
+};
+
+/// The complete table; the built-in one is generated from `seed`. Further files
+/// must have the columns of the first, in its order. Throws IoError as
+/// data::TableReader does.
+Table read_source(const TableSource& source, const TableOptions& options = {},
                   std::uint64_t seed = 0);
 
-/// Reads the columns an encoder needs, a chunk of rows at a time, and calls
-/// visit(chunk, number of rows before it). Files of any length are read in
-/// memory bounded by the chunk. Returns the names of unused columns.
-/// Throws IoError for columns that are missing, and as data::TableReader does.
+/// Some rows of a table.
+struct TableChunk {
+  const Table& table;
+  std::int64_t rows_before = 0;       ///< of all files
+  std::int64_t file_rows_before = 0;  ///< of its file, for messages
+};
+
+/// Reads the columns an encoder needs, a chunk of rows at a time. Files of any
+/// length are read in memory bounded by the chunk. Returns the names of unused
+/// columns. Throws IoError for columns that are missing, and as
+/// data::TableReader does.
 std::vector<std::string> for_each_chunk(
-    const std::string& source, std::uint64_t seed, const TableEncoder& encoder,
-    bool with_target,
-    const std::function<void(const Table&, std::int64_t)>& visit);
+    const TableSource& source, std::uint64_t seed, const TableEncoder& encoder,
+    bool with_target, const std::function<void(const TableChunk&)>& visit);
 
 }  // namespace radir::data

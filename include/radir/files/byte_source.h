@@ -31,6 +31,9 @@ class ByteSource {
 /// IoError when the reader gets there.
 std::unique_ptr<ByteSource> open_byte_source(const std::string& path);
 
+/// The same over the standard input of the program, which can be read once.
+std::unique_ptr<ByteSource> standard_input_source();
+
 /// The same over bytes in memory, which must outlive the source.
 std::unique_ptr<ByteSource> memory_byte_source(std::string name,
                                                std::string_view bytes);

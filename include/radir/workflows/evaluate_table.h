@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <vector>
 
 #include "radir/core/thread_pool.h"
+#include "radir/data/table_encoder.h"
+#include "radir/data/table_source.h"
 #include "radir/workflows/table_model.h"
 
 namespace radir::workflows {
@@ -17,14 +19,17 @@ struct EvaluateTableResult {
   /// Rows that do not count in `metrics`, because values there are too large
   /// for a float (TableScores::add).
   RowList left_out;
+  /// Rows that are dropped for a missing target, or another missing value.
+  std::int64_t dropped = 0;
+  /// Values that the training did not see, of each column that has some.
+  std::vector<data::UnseenLevels> unseen;
 };
 
-/// Scores the predictions of a source (as data::read_source takes it), read a
-/// chunk of rows at a time. Quantiles of the options are not used. Throws as
-/// data::for_each_chunk and TableScores::metrics do, and NumericalError where
-/// every row is left out.
+/// Scores the predictions of a source, read once, a chunk of rows at a time.
+/// Quantiles of the options are not used. Throws as data::for_each_chunk and
+/// TableScores::metrics do, and NumericalError where every row is left out.
 EvaluateTableResult evaluate_table(const TableModel& model,
-                                   const std::string& source,
+                                   const data::TableSource& source,
                                    const TablePredictionOptions& options = {},
                                    ThreadPool* pool = nullptr);
 

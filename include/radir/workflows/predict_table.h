@@ -7,6 +7,8 @@
 
 #include "radir/core/thread_pool.h"
 #include "radir/data/table.h"
+#include "radir/data/table_encoder.h"
+#include "radir/data/table_source.h"
 #include "radir/workflows/table_model.h"
 #include "radir/workflows/table_predictor.h"
 
@@ -27,14 +29,16 @@ struct PredictTableResult {
   RowList overflowed;
   /// Columns of the table that the model does not use.
   std::vector<std::string> unused_columns;
+  /// Values that the training did not see, of each column that has some.
+  std::vector<data::UnseenLevels> unseen;
 };
 
-/// Predicts the rows of a source (as data::read_source takes it) and calls
+/// Predicts the rows of a source and calls
 /// sink(number of rows before, predictions) for a chunk of rows at a time, in
 /// order. Memory does not grow with the number of rows. Throws as
 /// data::for_each_chunk and predict_rows do.
 PredictTableResult predict_table(
-    const TableModel& model, const std::string& source,
+    const TableModel& model, const data::TableSource& source,
     const TablePredictionOptions& options,
     const std::function<void(std::int64_t, const TablePrediction&)>& sink,
     ThreadPool* pool = nullptr);

@@ -38,6 +38,11 @@ struct RowList {
   std::string names() const;
 };
 
+/// Adds the counts of another chunk of rows, after so many others.
+void add_unseen(const std::vector<data::UnseenLevels>& chunk,
+                std::int64_t rows_before,
+                std::vector<data::UnseenLevels>& total);
+
 /// Predictions of the rows of a table, one entry per row. A row that was
 /// dropped for a missing value, or that overflowed, has NaN everywhere and an
 /// empty class.
@@ -60,6 +65,11 @@ struct TablePrediction {
   /// Rows, from 0 and in order, whose inputs or outputs are too large for a
   /// float.
   std::vector<std::int64_t> overflowed;
+
+  /// The id of each row (TableEncoder::id); empty without one in the table.
+  std::vector<std::string> ids;
+  /// Values that the training did not see, of each column that has some.
+  std::vector<data::UnseenLevels> unseen;
 
   std::int64_t rows() const;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "radir/core/thread_pool.h"
+#include "radir/data/column_reading.h"
 #include "radir/data/table_encoder.h"
 #include "radir/train/trainer.h"
 #include "radir/workflows/chain_report.h"
@@ -19,11 +20,21 @@ namespace radir::workflows {
 
 /// What `radir train` is asked for, complete enough to resume a run anywhere.
 struct TrainTableOptions {
-  std::string table;   ///< as data::read_source takes it
+  std::string table;  ///< a part of data::TableSource
+  /// Files whose rows follow those of `table`.
+  std::vector<std::string> more_tables;
+  std::optional<bool> header;  ///< as in data::TableSource
+  // Columns, as data::find_column takes them.
   std::string target;  ///< the column to predict
   /// Numeric columns to treat as categories.
   std::vector<std::string> categorical;
-  data::MissingValues missing = data::MissingValues::Refuse;
+  std::vector<std::string> exclude;  ///< no inputs
+  /// If there are any, the only inputs, whatever they hold.
+  std::vector<std::string> include;
+  std::string id;  ///< no input; carried into the predictions
+  data::MissingValues missing = data::MissingValues::Indicator;
+  /// Read the table as version 0.1 did (data::TableOptions::as_is).
+  bool as_is = false;
   /// Choose prior, noise model and number of epochs on held-out rows.
   bool tune = false;
   TableSettings settings;
@@ -68,9 +79,9 @@ struct TrainTableResult {
 class TableTraining {
  public:
   /// Reads the table and creates the folder `out` (empty: a free name).
-  /// `note` is told which rows and columns are ignored. Throws ArgumentError
-  /// for invalid options or settings and a folder that exists, IoError for a
-  /// table that cannot be read or used; no folder is left then.
+  /// `note` is told which rows and columns are ignored, and hints. Throws
+  /// ArgumentError for invalid options or settings and a folder that exists,
+  /// IoError for a table that cannot be read or used; no folder is left then.
   static TableTraining begin(
       TrainTableOptions options, std::string out,
       const std::function<void(const std::string&)>& note = nullptr);
@@ -81,6 +92,9 @@ class TableTraining {
       const std::string& run,
       const std::function<void(const std::string&)>& note = nullptr,
       const std::string& table = "");
+
+  /// How each column of the table was read; none of a run that was finished.
+  const std::vector<data::ColumnReading>& columns() const;
 
   ~TableTraining();
   TableTraining(TableTraining&&) noexcept;

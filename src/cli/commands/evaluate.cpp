@@ -4,7 +4,12 @@
 #include <optional>
 
 #include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/unseen_levels.h"
+#include "radir/core/error.h"
 #include "radir/data/images.h"
+#include "radir/data/table_encoder.h"
+#include "radir/data/table_source.h"
 #include "radir/io/model_file.h"
 #include "radir/report/table.h"
 #include "radir/train/model.h"
@@ -21,7 +26,8 @@ using Json = nlohmann::ordered_json;
 
 struct EvaluateOptions {
   std::string model;
-  std::string table;
+  std::vector<std::string> tables;
+  std::optional<bool> header;
   std::string data_dir;
   std::int64_t samples = 200;
 };
@@ -40,6 +46,8 @@ struct Comparison {
   std::string others_title;
   std::string others_key;                     ///< in JSON
   std::optional<std::int64_t> rows_left_out;  ///< of a table
+  std::int64_t rows_dropped = 0;
+  std::vector<data::UnseenLevels> unseen;
 };
 
 void print(const Comparison& comparison, bool json) {
@@ -49,6 +57,8 @@ void print(const Comparison& comparison, bool json) {
     if (!others.empty()) document[comparison.others_key] = to_json(others);
     if (comparison.rows_left_out) {
       document["rows_left_out"] = *comparison.rows_left_out;
+      document["rows_dropped"] = comparison.rows_dropped;
+      document["unseen_levels"] = unseen_json(comparison.unseen);
     }
     std::cout << document.dump(2) << "\n";
     return;
@@ -72,10 +82,18 @@ Comparison evaluate_table(const EvaluateOptions& options,
   workflows::TablePredictionOptions prediction;
   prediction.samples = options.samples;
   prediction.seed = common.seed;
-  const auto scores =
-      workflows::evaluate_table(workflows::load_table_model(options.model),
-                                options.table, prediction, &pool);
+  data::TableSource source(options.tables);
+  source.header = options.header;
+  const auto scores = workflows::evaluate_table(
+      workflows::load_table_model(options.model), source, prediction, &pool);
+  say_unseen(scores.unseen);
+  if (scores.dropped > 0) {
+    say("dropped " + std::to_string(scores.dropped) +
+        " rows with a missing target or another missing value");
+  }
   Comparison result;
+  result.rows_dropped = scores.dropped;
+  result.unseen = scores.unseen;
   result.metrics = scores.metrics;
   result.rows_left_out = scores.left_out.count;
   if (scores.left_out.count > 0) {
@@ -95,8 +113,10 @@ Comparison evaluate_table(const EvaluateOptions& options,
 Comparison evaluate_images(const io::SavedModel& saved,
                            const EvaluateOptions& options,
                            const CommonOptions& common, ThreadPool& pool) {
+  RADIR_CHECK(options.tables.size() == 1, ArgumentError,
+              "a model of images is evaluated on one set of images");
   const auto images =
-      data::read_images(options.table, options.data_dir, common.seed);
+      data::read_images(options.tables.front(), options.data_dir, common.seed);
   data::check_fits(saved.spec.network, images);
   const train::Model model(saved.spec);
   const std::vector<float>& parameters = saved.networks.front();
@@ -135,11 +155,13 @@ void add_evaluate(CLI::App& root, Invocation& invocation) {
       ->type_name("RUN|MODEL")
       ->required();
   command
-      ->add_option("table", options->table,
-                   "Table with the input columns and the target; for images: "
-                   "digits, mnist or a folder (the test images are used)")
+      ->add_option("table", options->tables,
+                   "Tables with the input columns and the target (- for "
+                   "standard input); for images: digits, mnist or a folder "
+                   "(the test images are used)")
       ->type_name("TABLE|IMAGES")
       ->required();
+  add_header_option(*command, options->header);
   command
       ->add_option("--data-dir", options->data_dir,
                    "Data folder (default: RADIR_DATA_DIR)")

@@ -4,8 +4,10 @@
 #include <optional>
 
 #include "cli/command.h"
+#include "cli/unseen_levels.h"
 #include "radir/core/error.h"
 #include "radir/data/csv_writer.h"
+#include "radir/data/table_source.h"
 #include "radir/files/atomic_file.h"
 #include "radir/workflows/predict_table.h"
 #include "radir/workflows/table_model.h"
@@ -18,7 +20,8 @@ using workflows::TablePrediction;
 
 struct PredictOptions {
   std::string model;
-  std::string table;
+  std::vector<std::string> tables;
+  std::optional<bool> header;
   std::string out;
   bool force = false;
   workflows::TablePredictionOptions prediction;
@@ -35,6 +38,7 @@ std::string quantile_name(double probability) {
 void write_header(data::CsvWriter& csv, const TableModel& model,
                   const std::vector<double>& quantiles) {
   csv.cell("row");
+  if (!model.encoder.id().empty()) csv.cell(model.encoder.id());
   if (model.encoder.is_classification()) {
     csv.cell("class");
     for (const std::string& name : model.classes()) {
@@ -49,12 +53,15 @@ void write_header(data::CsvWriter& csv, const TableModel& model,
 }
 
 /// Rows without a prediction get a line of empty cells: NaN is one.
-void write_rows(data::CsvWriter& csv, std::int64_t first_row,
+void write_rows(data::CsvWriter& csv, std::int64_t first_row, bool has_id,
                 const TablePrediction& p) {
   const bool classes = !p.label.empty();
   for (std::int64_t row = 0; row < p.rows(); ++row) {
     const auto i = static_cast<std::size_t>(row);
     csv.cell(first_row + row + 1);
+    if (has_id) {
+      csv.cell(p.ids.empty() ? "" : data::spreadsheet_text(p.ids[i]));
+    }
     if (classes) {
       csv.cell(data::spreadsheet_text(p.label[i]));
       for (const auto& of_class : p.probabilities) csv.cell(of_class[i]);
@@ -86,9 +93,10 @@ void predict(PredictOptions options, const CommonOptions& common) {
   RADIR_CHECK(
       !common.json || !options.out.empty(), ArgumentError,
       "--json needs --out: standard output is used for the JSON document");
-  check_not_input(
-      "--out", options.out,
-      {options.table, options.model, options.model + "/model.safetensors"});
+  std::vector<std::string> inputs = options.tables;
+  inputs.push_back(options.model);
+  inputs.push_back(options.model + "/model.safetensors");
+  check_not_input("--out", options.out, inputs);
   check_overwrite("--out", options.out, options.force);
   CommandThreads pool(common);
   options.prediction.seed = common.seed;
@@ -103,10 +111,13 @@ void predict(PredictOptions options, const CommonOptions& common) {
     }
   });
   write_header(csv, model, options.prediction.quantiles);
+  data::TableSource source(options.tables);
+  source.header = options.header;
+  const bool has_id = !model.encoder.id().empty();
   const auto result = workflows::predict_table(
-      model, options.table, options.prediction,
+      model, source, options.prediction,
       [&](std::int64_t first_row, const TablePrediction& predictions) {
-        write_rows(csv, first_row, predictions);
+        write_rows(csv, first_row, has_id, predictions);
       },
       &pool);
   csv.flush();
@@ -121,11 +132,13 @@ void predict(PredictOptions options, const CommonOptions& common) {
               << " rows have no prediction (" << overflowed.names()
               << "): values there are too large\n";
   }
+  say_unseen(result.unseen);
   if (common.json) {
     const nlohmann::ordered_json document = {
         {"file", options.out},
         {"rows", result.rows},
-        {"rows_without_prediction", overflowed.count}};
+        {"rows_without_prediction", overflowed.count},
+        {"unseen_levels", unseen_json(result.unseen)}};
     std::cout << document.dump(2) << "\n";
   }
 }
@@ -144,10 +157,12 @@ void add_predict(CLI::App& root, Invocation& invocation) {
       ->type_name("RUN|MODEL")
       ->required();
   command
-      ->add_option("table", options->table,
-                   "Table with the input columns of the model")
+      ->add_option("table", options->tables,
+                   "Tables with the input columns of the model; - for standard "
+                   "input")
       ->type_name("TABLE")
       ->required();
+  add_header_option(*command, options->header);
   command
       ->add_option("--out", options->out,
                    "CSV file to write (default, and -: standard output)")

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -13,7 +14,9 @@
 #include "radir/core/error.h"
 #include "radir/core/shell_text.h"
 #include "radir/core/text_stream.h"
+#include "radir/data/column_reading.h"
 #include "radir/data/table_encoder.h"
+#include "radir/report/table.h"
 #include "radir/workflows/chain_report.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/train_table.h"
@@ -103,6 +106,22 @@ void print(const TrainTableResult& result, bool as_json) {
   std::cout << text.str();
 }
 
+/// How the columns were read, before the training starts.
+void print_columns(const std::vector<data::ColumnReading>& columns) {
+  constexpr std::size_t kMost = 50;
+  report::Table table;
+  table.columns = {{"column", "column"}, {"reading", "read as"}};
+  for (std::size_t i = 0; i < std::min(kMost, columns.size()); ++i) {
+    table.rows.push_back({columns[i].name, columns[i].text()});
+  }
+  std::cout << to_text(table);
+  if (columns.size() > kMost) {
+    std::cout << "and " << columns.size() - kMost
+              << " more, see data.columns in config.json\n";
+  }
+  std::cout << "\n" << std::flush;
+}
+
 void train(TrainTableOptions options, const RunOptions& run,
            const CommonOptions& common) {
   RADIR_CHECK(run.moved_data.empty() || !run.resume.empty(), ArgumentError,
@@ -118,6 +137,7 @@ void train(TrainTableOptions options, const RunOptions& run,
       run.resume.empty()
           ? TableTraining::begin(std::move(options), run.out, say)
           : TableTraining::resume(run.resume, say, run.moved_data);
+  if (!common.json && run.resume.empty()) print_columns(training.columns());
   CommandThreads pool(common);
   TrainTableResult result;
   with_stop_signals(run, [&](const workflows::CheckpointOptions& checkpoints) {
@@ -130,6 +150,50 @@ void train(TrainTableOptions options, const RunOptions& run,
     result = training.run(hooks, &pool);
   });
   print(result, common.json);
+}
+
+/// What is read, and how.
+void add_table_options(CLI::App& command, TrainTableOptions& options) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "table",
+          [&options](const std::vector<std::string>& tables) {
+            options.table = tables.front();
+            options.more_tables.assign(tables.begin() + 1, tables.end());
+          },
+          "Text table (plain or gzip; - for standard input; several are "
+          "joined), folder in the UCI layout, or builtin:robot-arm")
+      ->type_name("TABLE");
+  command
+      .add_option("--target", options.target,
+                  "Column to predict: its name, its number from 1, or last; a "
+                  "text column means classification")
+      ->type_name("COLUMN");
+  const auto add_columns = [&](const char* name,
+                               std::vector<std::string>& columns,
+                               const char* help) {
+    command.add_option(name, columns, help)
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("COLUMN,...");
+  };
+  add_columns("--exclude", options.exclude, "Columns that are no inputs");
+  add_columns("--include", options.include,
+              "The only columns that are inputs, whatever they hold");
+  command
+      .add_option("--id", options.id,
+                  "Column that names the rows: no input, carried into the "
+                  "predictions")
+      ->type_name("COLUMN");
+  add_header_option(command, options.header);
+  add_choice_option(
+      command, "--missing", options.missing, data::missing_value_choices(),
+      "Missing values: indicator (the mean, and an input that says so), refuse "
+      "(error), mean (fill in) or drop (the row)");
+  command
+      .add_option("--categorical", options.categorical,
+                  "Numeric columns to treat as categories")
+      ->type_name("COLUMN");
 }
 
 }  // namespace
@@ -147,15 +211,7 @@ void add_train(CLI::App& root, Invocation& invocation) {
                     }
                     train(*options, *run, common);
                   });
-  command
-      ->add_option("table", options->table,
-                   "Text table (plain or gzip), folder in the UCI layout, or "
-                   "builtin:robot-arm")
-      ->type_name("TABLE");
-  command
-      ->add_option("--target", options->target,
-                   "Column to predict; a text column means classification")
-      ->type_name("COLUMN");
+  add_table_options(*command, *options);
   add_run_options(*command, *run);
   command
       ->add_option("--data", run->moved_data,
@@ -167,13 +223,6 @@ void add_train(CLI::App& root, Invocation& invocation) {
   command->add_flag(
       "--tune", options->tune,
       "Choose prior, noise model and number of epochs on held-out rows");
-  add_choice_option(
-      *command, "--missing", options->missing, data::missing_value_choices(),
-      "Missing values: refuse (error), mean (fill in) or drop (the row)");
-  command
-      ->add_option("--categorical", options->categorical,
-                   "Numeric columns to treat as categories")
-      ->type_name("COLUMN");
 }
 
 }  // namespace radir::cli

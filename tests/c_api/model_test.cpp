@@ -216,7 +216,7 @@ TEST_F(CModel, RefusesWhatMakesNoSense) {
   expect_status(fit("y", "method=magic"), RADIR_UNSUPPORTED, "magic");
   expect_status(fit("y", "preset=magic"), RADIR_UNSUPPORTED, "magic");
   expect_status(fit("y", "method=hmc\ntune=true"), RADIR_ARGUMENT_ERROR,
-                "tune");
+                "tuning");
   EXPECT_EQ(model, nullptr);
 
   radir_prediction prediction = {};

@@ -271,6 +271,32 @@ void TableEncoder::set_id(std::string name) {
   id_ = std::move(name);
 }
 
+TableEncoder TableEncoder::with_inputs(const std::vector<bool>& kept) const {
+  RADIR_CHECK(kept.size() == inputs_.size() &&
+                  std::find(kept.begin(), kept.end(), true) != kept.end(),
+              ArgumentError, "with_inputs: needs a flag for each of ",
+              inputs_.size(), " inputs, one of them set, but got ",
+              kept.size());
+  TableEncoder result = *this;
+  result.inputs_.clear();
+  result.input_size_ = 0;
+  for (std::size_t c = 0; c < kept.size(); ++c) {
+    if (!kept[c]) continue;
+    result.inputs_.push_back(inputs_[c]);
+    result.input_size_ += inputs_[c].width();
+  }
+  const auto is_gone = [&](const ColumnReading& column) {
+    return column.role == ColumnRole::Input &&
+           std::none_of(
+               result.inputs_.begin(), result.inputs_.end(),
+               [&](const ColumnCode& code) { return code.name == column.name; });
+  };
+  result.columns_.erase(std::remove_if(result.columns_.begin(),
+                                       result.columns_.end(), is_gone),
+                        result.columns_.end());
+  return result;
+}
+
 TableOptions TableEncoder::reader_options(bool with_target) const {
   TableOptions options;
   options.other_types = ColumnType::Skipped;

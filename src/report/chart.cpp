@@ -22,11 +22,12 @@ void check_lengths(const Series& series) {
               "chart: series \"", series.name, "\" has ", series.x.size(),
               " values of x and ", series.y.size(),
               " of y; it needs as many of each");
-  const std::size_t upper = series.mark == Mark::Band ? series.x.size() : 0;
+  const bool has_upper = series.mark == Mark::Band || series.mark == Mark::Bars;
+  const std::size_t upper = has_upper ? series.x.size() : 0;
   RADIR_CHECK(series.upper.size() == upper, ArgumentError, "chart: series \"",
               series.name, "\" has ", series.upper.size(),
               " upper values where ", upper,
-              " are needed; only a band has them, one for each x");
+              " are needed; only a band and bars have them, one for each x");
 }
 
 /// Where a chart draws its data.
@@ -86,10 +87,11 @@ void draw_axes(SvgWriter& svg, const Chart& chart, const Frame& frame) {
   }
   svg.rule(box.left, box.bottom, box.right, box.bottom,
            "stroke-opacity=\"0.5\"");
-  svg.text((box.left + box.right) / 2, box.bottom + 38, chart.x.label,
-           Anchor::Middle);
+  svg.text((box.left + box.right) / 2, box.bottom + 38,
+           fitted_text(chart.x.label, box.width() / kFontSize), Anchor::Middle);
   // Beside the axis a label would have to be turned; above it, it reads.
-  svg.text(8, box.top - 11, chart.y.label);
+  svg.text(8, box.top - 11,
+           fitted_text(chart.y.label, (box.right - 8) / kFontSize));
 }
 
 void draw_guides(SvgWriter& svg, const Chart& chart, const Frame& frame) {
@@ -141,6 +143,18 @@ void draw_points(SvgWriter& svg, const Series& series, std::size_t position,
   }
 }
 
+void draw_bars(SvgWriter& svg, const Series& series, std::size_t position,
+               const Frame& frame) {
+  PathBuilder bars;
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    bars.add(frame.x(series.x[i]), frame.y(series.y[i]));
+    bars.add(frame.x(series.x[i]), frame.y(series.upper[i]));
+    bars.lift();
+  }
+  svg.path(bars.data(), fmt::format("{} stroke-opacity=\"0.35\"",
+                                    stroke_attributes(series, position)));
+}
+
 void draw_line(SvgWriter& svg, const Series& series, std::size_t position,
                const Frame& frame) {
   PathBuilder line;
@@ -155,6 +169,8 @@ void draw_series(SvgWriter& svg, const Series& series, std::size_t position,
   switch (series.mark) {
     case Mark::Band:
       return draw_band(svg, series, position, frame);
+    case Mark::Bars:
+      return draw_bars(svg, series, position, frame);
     case Mark::Points:
     case Mark::OpenPoints:
       return draw_points(svg, series, position, frame);

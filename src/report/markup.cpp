@@ -137,4 +137,19 @@ double text_width(std::string_view text) {
   return width;
 }
 
+std::string fitted_text(const std::string& text, double most) {
+  if (text_width(text) <= most) return text;
+  std::string cut = plain_text(text);
+  const auto continues = [&] {
+    return (static_cast<unsigned char>(cut.back()) & 0xC0) == 0x80;
+  };
+  // The ellipsis is as wide as two characters.
+  while (!cut.empty() && text_width(cut + "--") > most) {
+    // A UTF-8 character goes with all of its bytes.
+    while (cut.size() > 1 && continues()) cut.pop_back();
+    cut.pop_back();
+  }
+  return cut + "…";
+}
+
 }  // namespace radir::report

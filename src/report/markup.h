@@ -17,6 +17,10 @@ std::string plain_text(std::string_view text);
 /// Estimated width in units of the font size.
 double text_width(std::string_view text);
 
+/// The text, cut with an ellipsis and without its marks where its estimated
+/// width is above `most`, in units of the font size.
+std::string fitted_text(const std::string& text, double most);
+
 /// `text` with &, <, > and quotes replaced by their entities.
 std::string escape(std::string_view text);
 

@@ -35,12 +35,16 @@ main { max-width: 75rem; margin: 0 auto; }
 h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 .6rem; }
 h2 { font-size: 1.3rem; margin: 3.2rem 0 .6rem; }
 p { max-width: 60rem; margin: .6rem 0; }
+.headline { font-size: 1.35rem; line-height: 1.45; margin: 1rem 0; }
 .lead { font-size: 1.1rem; color: var(--soft); }
 sub, sup { font-size: .72em; line-height: 0; }
 figure { margin: 1.2rem 0 0; }
 .panels {
   display: grid; gap: 1rem;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr));
+}
+.panels.small {
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr));
 }
 .panels > svg, .scroll {
   width: 100%; height: auto; background: var(--panel);
@@ -52,10 +56,15 @@ figcaption { max-width: 60rem; margin-top: .7rem; color: var(--soft);
   font-size: .95rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums;
   font-size: .95rem; width: 100%; }
-th, td { padding: .35rem .8rem; text-align: left; white-space: nowrap; }
+th, td { padding: .35rem .8rem; text-align: left; max-width: 22rem;
+  overflow-wrap: break-word; }
 th { border-bottom: 1px solid var(--line); font-weight: 600; }
 tr + tr td { border-top: 1px solid var(--line); }
-.number { text-align: right; }
+.number { text-align: right; white-space: nowrap; }
+th.number { white-space: normal; }
+summary { margin: 3.2rem 0 .6rem; cursor: pointer; }
+summary h2 { display: inline; }
+h1, .headline, p, figcaption { overflow-wrap: anywhere; }
 footer { margin-top: 4rem; padding-top: 1rem; color: var(--soft);
   border-top: 1px solid var(--line); font-size: .9rem; }
 @media print { figure { break-inside: avoid; } body { padding: 0; } }
@@ -80,12 +89,24 @@ struct BlockToHtml {
   std::string operator()(const Figure& figure) const {
     std::string panels;
     for (const std::string& panel : figure.panels) panels += panel;
-    return figure_element("panels", panels, figure.caption);
+    return figure_element(figure.small ? "panels small" : "panels", panels,
+                          figure.caption);
   }
   std::string operator()(const TableBlock& block) const {
     return figure_element("scroll", to_html(block.table), block.caption);
   }
 };
+
+std::string to_html(const Section& section) {
+  const std::string title = "<h2>" + html_text(section.title) + "</h2>";
+  std::string out = section.folded
+                        ? "<details>\n<summary>" + title + "</summary>\n"
+                        : "<section>\n" + title + "\n";
+  for (const Block& block : section.blocks) {
+    out += std::visit(BlockToHtml{}, block);
+  }
+  return out + (section.folded ? "</details>\n" : "</section>\n");
+}
 
 }  // namespace
 
@@ -97,16 +118,13 @@ std::string to_html(const Page& page) {
       "initial-scale=1\">\n<title>{}</title>\n<style>{}</style>\n</head>\n"
       "<body>\n<main>\n<h1>{}</h1>\n",
       escape(plain_text(page.title)), kStyle, html_text(page.title));
+  if (!page.headline.empty()) {
+    out += "<p class=\"headline\">" + html_text(page.headline) + "</p>\n";
+  }
   if (!page.lead.empty()) {
     out += "<p class=\"lead\">" + html_text(page.lead) + "</p>\n";
   }
-  for (const Section& section : page.sections) {
-    out += "<section>\n<h2>" + html_text(section.title) + "</h2>\n";
-    for (const Block& block : section.blocks) {
-      out += std::visit(BlockToHtml{}, block);
-    }
-    out += "</section>\n";
-  }
+  for (const Section& section : page.sections) out += to_html(section);
   if (!page.footer.empty()) {
     out += "<footer>" + html_text(page.footer) + "</footer>\n";
   }

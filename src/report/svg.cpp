@@ -114,6 +114,9 @@ void draw_swatch(SvgWriter& svg, const Series& series, std::size_t position,
   if (series.mark == Mark::Points) {
     svg.circle(x + kSwatchWidth / 2, middle, 3.5,
                fmt::format("fill=\"{}\"", color));
+  } else if (series.mark == Mark::Bars) {
+    svg.path(fmt::format("M{:.1f} {:.1f}v14", x + kSwatchWidth / 2, middle - 7),
+             stroke_attributes(series, position) + " stroke-opacity=\"0.6\"");
   } else if (series.mark == Mark::Band) {
     svg.path(fmt::format("M{:.1f} {:.1f}h{:g}v9h-{:g}Z", x, middle - 4.5,
                          kSwatchWidth, kSwatchWidth),
@@ -133,8 +136,11 @@ double draw_heading(SvgWriter& svg, std::string_view title,
   constexpr double kRowHeight = 19;
   double bottom = 6;
   if (!title.empty()) {
-    svg.text(kLeft, 20, title, SvgWriter::Anchor::Start,
-             "font-size=\"15\" font-weight=\"600\"");
+    // Bold letters are a tenth wider.
+    constexpr double kTitleSize = 15 * 1.1;
+    svg.text(kLeft, 20,
+             fitted_text(std::string(title), (width - 2 * kLeft) / kTitleSize),
+             SvgWriter::Anchor::Start, "font-size=\"15\" font-weight=\"600\"");
     bottom = 28;
   }
   std::size_t named = 0;
@@ -145,14 +151,16 @@ double draw_heading(SvgWriter& svg, std::string_view title,
   double y = bottom + 14;
   for (std::size_t i = 0; i < series.size(); ++i) {
     if (series[i].name.empty()) continue;
-    const double needed =
-        kSwatchWidth + 6 + kFontSize * text_width(series[i].name) + 14;
+    constexpr double kBeside = kSwatchWidth + 6 + 14;
+    const std::string name =
+        fitted_text(series[i].name, (width - kLeft - kBeside) / kFontSize);
+    const double needed = kBeside + kFontSize * text_width(name);
     if (x > kLeft && x + needed > width) {
       x = kLeft;
       y += kRowHeight;
     }
     draw_swatch(svg, series[i], i, x, y);
-    svg.text(x + kSwatchWidth + 6, y, series[i].name);
+    svg.text(x + kSwatchWidth + 6, y, name);
     x += needed;
   }
   return y + 8;

@@ -61,6 +61,8 @@ class PathBuilder {
  public:
   void add(double x, double y);
   void close();
+  /// The next point starts a new line.
+  void lift() { pen_down_ = false; }
   const std::string& data() const { return data_; }
 
  private:

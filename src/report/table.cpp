@@ -37,7 +37,7 @@ std::string shown(const Cell& cell, const Column& column) {
       return std::to_string(count);
     }
     std::string operator()(double number) const {
-      return fmt::format("{:.{}g}", number, column.digits);
+      return figure_text(number, column.digits);
     }
   };
   return std::visit(Visitor{column}, cell);
@@ -152,6 +152,20 @@ std::string aligned(const Table& table, const std::string& begin,
 }
 
 }  // namespace
+
+std::string figure_text(double number, int digits) {
+  std::string text = fmt::format("{:.{}g}", number, digits);
+  const std::size_t power = text.find("e+0");
+  if (power == std::string::npos) return text;
+  // A large number, rounded: all its digits, in groups of three.
+  text = fmt::format("{:.0f}", std::stod(text));
+  const std::size_t first = text.front() == '-' ? 1 : 0;
+  for (std::size_t at = text.size(); at > first + 3;) {
+    at -= 3;
+    text.insert(at, ",");
+  }
+  return text;
+}
 
 std::string to_text(const Table& table) {
   return aligned(table, "", "  ", "", [](std::size_t width, bool) {

@@ -32,6 +32,8 @@ class Scorer {
     return scores_.metrics();
   }
 
+  const TableScores& scores() const { return scores_; }
+
  private:
   TablePredictor predictor_;
   TableScores scores_;
@@ -65,6 +67,9 @@ EvaluateTableResult evaluate_table(const TableModel& model,
         add_unseen(rows.unseen, chunk.rows_before, result.unseen);
       });
   result.metrics = all.metrics(source);
+  if (model.encoder.is_classification()) {
+    result.classes = class_tables(model.classes(), all.scores().classes());
+  }
   result.left_out = all.left_out();
   if (first) result.first_network = first->metrics(source);
   return result;

@@ -1,12 +1,22 @@
 #include "radir/workflows/importance.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "radir/data/table_encoder.h"
+#include "radir/kernels/philox.h"
+#include "radir/likelihood/class_prediction.h"
+#include "radir/likelihood/predictive_mixture.h"
 #include "radir/network/plain_network.h"
 #include "radir/network/wiring.h"
+#include "radir/posterior/weight_posterior.h"
 #include "radir/train/model.h"
 #include "radir/train/point_network.h"
+#include "radir/train/trainer.h"
+#include "radir/workflows/table_predictor.h"
+#include "workflows/encoded_subset.h"
+#include "workflows/layer_arrays.h"
 
 namespace radir::workflows {
 namespace {
@@ -19,6 +29,104 @@ std::vector<std::size_t> columns_of_inputs(const data::TableEncoder& encoder) {
                    static_cast<std::size_t>(encoder.inputs()[c].width()), c);
   }
   return columns;
+}
+
+/// Draws the weights of all layers of a network, and measures the columns.
+class StrengthMeter {
+ public:
+  explicit StrengthMeter(const TableModel& model)
+      : model_(model.spec),
+        wiring_(model.spec.network),
+        columns_(columns_of_inputs(model.encoder)),
+        column_count_(model.encoder.inputs().size()) {
+    for (const train::WeightedLayer& layer : model_.layers()) {
+      posteriors_.emplace_back(layer.shape, layer.weight);
+      weights_.emplace_back(static_cast<std::size_t>(layer.shape.size()));
+    }
+  }
+
+  bool has_noise() const { return model_.has_noise(); }
+
+  std::vector<double> measure(const std::vector<float>& parameters,
+                              std::uint64_t seed, std::uint64_t draw) {
+    for (std::size_t l = 0; l < posteriors_.size(); ++l) {
+      posteriors_[l].sample(
+          weight_arrays(model_, model_.layers()[l], posteriors_[l], parameters),
+          {seed, static_cast<std::uint32_t>(l), draw}, weights_[l].data());
+    }
+    // From the outputs back: the squared length of what leads from a unit to
+    // them.
+    std::vector<double> reach(
+        static_cast<std::size_t>(wiring_.outputs(wiring_.size() - 1)), 1);
+    for (std::size_t l = wiring_.size(); l-- > 0;) {
+      const auto& makers = wiring_.makers(l);
+      const bool first = l == 0;
+      std::vector<double> before(
+          first ? column_count_
+                : static_cast<std::size_t>(wiring_.outputs(l - 1)));
+      for (std::size_t i = 0; i < weights_[l].size(); ++i) {
+        const auto maker = static_cast<std::size_t>(makers[i % makers.size()]);
+        const auto weight = static_cast<double>(weights_[l][i]);
+        before[first ? columns_[maker] : maker] +=
+            weight * weight * reach[i / makers.size()];
+      }
+      reach = std::move(before);
+    }
+    for (double& value : reach) value = std::sqrt(value);
+    return reach;
+  }
+
+ private:
+  train::Model model_;
+  network::Wiring wiring_;
+  std::vector<std::size_t> columns_;  // of each input
+  std::size_t column_count_;
+  std::vector<posterior::WeightPosterior<float>> posteriors_;
+  std::vector<std::vector<float>> weights_;
+};
+
+ColumnStrength summary(const std::string& column, std::vector<double> draws) {
+  ColumnStrength result;
+  result.column = column;
+  const auto count = static_cast<double>(draws.size());
+  for (const double value : draws) result.mean += value / count;
+  for (const double value : draws) {
+    result.sd += (value - result.mean) * (value - result.mean) / count;
+  }
+  result.sd = std::sqrt(result.sd);
+  std::sort(draws.begin(), draws.end());
+  const auto quantile = [&](double share) {
+    return draws[static_cast<std::size_t>(share * (count - 1) + 0.5)];
+  };
+  result.lower = quantile(0.05);
+  result.upper = quantile(0.95);
+  return result;
+}
+
+/// Of each row: the squared residual, standardised, or the negative
+/// log-likelihood of its class. NaN for a row that is not predicted.
+std::vector<double> losses_of(TablePredictor& predictor,
+                              const data::EncodedRows& rows) {
+  std::vector<double> losses(static_cast<std::size_t>(rows.count), NAN);
+  const data::ColumnCode& target = predictor.encoder().target();
+  if (predictor.encoder().is_classification()) {
+    predictor.classification(rows, [&](std::int64_t row,
+                                       const likelihood::ClassPrediction& p) {
+      const auto at = static_cast<std::size_t>(row);
+      constexpr double kLeast = 1e-12;
+      losses[at] = -std::log(std::max(
+          kLeast, p.probabilities[static_cast<std::size_t>(rows.labels[at])]));
+    });
+    return losses;
+  }
+  predictor.regression(
+      rows, [&](std::int64_t row, const likelihood::PredictiveMixture& p) {
+        const auto at = static_cast<std::size_t>(row);
+        const double residual = (p.mean() - target.mean) / target.scale -
+                                static_cast<double>(rows.targets[at]);
+        losses[at] = residual * residual;
+      });
+  return losses;
 }
 
 }  // namespace
@@ -42,6 +150,131 @@ std::vector<double> column_importance(const TableModel& model) {
     value = std::sqrt(value / static_cast<double>(model.networks.size()));
   }
   return squares;
+}
+
+std::vector<ColumnStrength> column_strengths(const TableModel& model,
+                                             std::int64_t samples,
+                                             std::uint64_t seed) {
+  StrengthMeter meter(model);
+  const auto& columns = model.encoder.inputs();
+  std::vector<std::vector<double>> draws(columns.size());
+  for (const std::vector<float>& parameters : model.networks) {
+    const std::int64_t count = meter.has_noise() ? samples : 1;
+    for (std::int64_t s = 0; s < count; ++s) {
+      const auto found =
+          meter.measure(parameters, seed, static_cast<std::uint64_t>(s));
+      for (std::size_t c = 0; c < found.size(); ++c) {
+        draws[c].push_back(found[c]);
+      }
+    }
+  }
+  std::vector<ColumnStrength> result;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    result.push_back(summary(columns[c].name, std::move(draws[c])));
+  }
+  return result;
+}
+
+std::vector<std::size_t> strength_order(
+    const std::vector<ColumnStrength>& strengths) {
+  std::vector<std::size_t> order(strengths.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) {
+                     return strengths[a].mean > strengths[b].mean;
+                   });
+  return order;
+}
+
+nlohmann::ordered_json to_json(const ColumnStrength& strength) {
+  return {{"column", strength.column},
+          {"strength", strength.mean},
+          {"sd", strength.sd},
+          {"lower", strength.lower},
+          {"upper", strength.upper}};
+}
+
+report::Table strength_table(const std::vector<ColumnStrength>& strengths) {
+  report::Table table;
+  table.columns = {{"column", "column"},
+                   {"strength", "strength", 3},
+                   {"lower", "5 %", 3},
+                   {"upper", "95 %", 3}};
+  for (const std::size_t c : strength_order(strengths)) {
+    const ColumnStrength& strength = strengths[c];
+    table.rows.push_back(
+        {strength.column, strength.mean, strength.lower, strength.upper});
+  }
+  return table;
+}
+
+ShuffledColumns::ShuffledColumns(const data::TableEncoder& encoder)
+    : encoder_(encoder), rises_(encoder.inputs().size()) {}
+
+void ShuffledColumns::add(const TableModel& model,
+                          const data::EncodedRows& all_rows,
+                          std::int64_t most_rows, std::int64_t samples,
+                          std::uint64_t seed, ThreadPool* pool) {
+  const std::int64_t inputs = encoder_.input_size();
+  const data::EncodedRows rows = encoded_sample(all_rows, inputs, most_rows);
+  TablePredictor predictor(model, samples, seed, pool);
+  const std::vector<double> before = losses_of(predictor, rows);
+  losses_.insert(losses_.end(), before.begin(), before.end());
+  std::int64_t first = 0;
+  for (std::size_t c = 0; c < rises_.size(); ++c) {
+    const std::int64_t width = encoder_.inputs()[c].width();
+    const auto order =
+        train::shuffled(rows.count, seed, static_cast<std::int64_t>(c));
+    data::EncodedRows shuffled = rows;
+    for (std::int64_t row = 0; row < rows.count; ++row) {
+      const float* from = rows.inputs.data() +
+                          order[static_cast<std::size_t>(row)] * inputs + first;
+      std::copy(from, from + width,
+                shuffled.inputs.data() + row * inputs + first);
+    }
+    const std::vector<double> after = losses_of(predictor, shuffled);
+    for (std::size_t row = 0; row < after.size(); ++row) {
+      rises_[c].push_back(after[row] - before[row]);
+    }
+    first += width;
+  }
+}
+
+std::vector<ColumnEffect> ShuffledColumns::effects() const {
+  const bool classes = encoder_.is_classification();
+  double loss = 0, losses = 0;
+  for (const double value : losses_) {
+    if (!std::isfinite(value)) continue;
+    loss += value;
+    ++losses;
+  }
+  std::vector<ColumnEffect> result;
+  if (losses == 0) return result;
+  loss /= losses;
+  for (std::size_t c = 0; c < rises_.size(); ++c) {
+    double mean = 0, squares = 0, count = 0;
+    for (const double rise : rises_[c]) {
+      if (!std::isfinite(rise)) continue;
+      mean += rise;
+      squares += rise * rise;
+      ++count;
+    }
+    count = std::max(count, 1.0);
+    mean /= count;
+    const double error =
+        std::sqrt(std::max(0.0, squares / count - mean * mean) /
+                  std::max(1.0, count - 1));
+    ColumnEffect effect{encoder_.inputs()[c].name, mean, error};
+    if (!classes) {
+      // From squares to the root of their mean, in units of the target.
+      const double root = std::sqrt(std::max(0.0, loss + mean));
+      const double scale = encoder_.target().scale;
+      effect.rise = scale * (root - std::sqrt(loss));
+      effect.error = scale * error / std::max(2 * root, 1e-12);
+    }
+    result.push_back(effect);
+  }
+  return result;
 }
 
 }  // namespace radir::workflows

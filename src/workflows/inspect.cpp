@@ -12,6 +12,7 @@
 #include "radir/prune/shrink.h"
 #include "radir/prune/threshold.h"
 #include "radir/train/model.h"
+#include "workflows/layer_arrays.h"
 
 namespace radir::workflows {
 namespace {
@@ -21,12 +22,7 @@ std::pair<double, double> spreads(
     const train::Model& model, const train::WeightedLayer& layer,
     const std::vector<float>& parameters,
     posterior::WeightPosterior<float>& posterior) {
-  posterior::Arrays<const float> arrays;
-  for (std::size_t i = 0; i < posterior.parameter_blocks().size(); ++i) {
-    arrays.push_back(
-        parameters.data() +
-        model.parameters()[layer.first_weight_parameter + i].offset);
-  }
+  const auto arrays = weight_arrays(model, layer, posterior, parameters);
   const auto size = static_cast<std::size_t>(layer.shape.size());
   std::vector<float> mean(size), variance(size);
   posterior.moments(arrays, mean.data(), variance.data());

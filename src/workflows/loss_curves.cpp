@@ -16,6 +16,8 @@ report::Chart loss_chart(const std::vector<LossCurve>& curves,
                          const char* title, double train::EpochReport::*value) {
   report::Chart result;
   result.title = title;
+  result.width = 420;
+  result.height = 330;
   result.x.label = "epoch";
   result.y.label = "nats per example";
   for (const LossCurve& curve : curves) {
@@ -72,7 +74,8 @@ report::Section loss_section(const std::vector<LossCurve>& curves) {
       "The two parts of the loss, per example: how badly sampled weights "
       "explain "
       "the training data (mean of the epoch), and how far they are from the "
-      "prior (at its end)."});
+      "prior (at its end).",
+      /*small=*/true});
   section.blocks.push_back(
       report::TableBlock{std::move(table), "At the last epoch shown."});
   return section;

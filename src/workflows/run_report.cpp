@@ -16,9 +16,15 @@
 #include "radir/report/page.h"
 #include "radir/report/table.h"
 #include "radir/train/trainer.h"
+#include "radir/workflows/assessment.h"
+#include "radir/workflows/column_curves.h"
 #include "radir/workflows/compress_report.h"
+#include "radir/workflows/holdout.h"
+#include "radir/workflows/importance.h"
 #include "radir/workflows/inspect.h"
 #include "radir/workflows/loss_curves.h"
+#include "radir/workflows/run_findings.h"
+#include "workflows/table_report.h"
 
 namespace radir::workflows {
 namespace {
@@ -54,7 +60,9 @@ std::vector<LossCurve> read_metrics(const std::string& path) {
 std::vector<LossCurve> read_checkpoints(const RunFolder& folder) {
   std::vector<LossCurve> curves;
   for (const std::string& part : folder.checkpoint_parts()) {
-    if (part.rfind("trial-", 0) == 0) continue;
+    if (part.rfind("trial-", 0) == 0 || part.rfind(kHoldoutPart, 0) == 0) {
+      continue;
+    }
     auto epochs = io::read_checkpoint_history(folder.checkpoint_file(part));
     if (epochs.empty()) continue;
     if (part.rfind("stage-", 0) != 0) {
@@ -113,7 +121,9 @@ report::Section settings_section(const Json& config) {
       table.rows.push_back({key + "." + inner, text_of(leaf)});
     }
   }
-  return {"Settings", {report::TableBlock{std::move(table), "config.json"}}};
+  return {"Settings",
+          {report::TableBlock{std::move(table), "config.json"}},
+          /*folded=*/true};
 }
 
 std::string name_of(const RunFolder& folder) {
@@ -142,8 +152,46 @@ std::string source_of(const Json& config) {
              : "";
 }
 
+/// What the page of a finished training says before the curves.
+void add_findings(const RunFolder& folder, const Json& config,
+                  const io::SavedModel& saved, const ReportOptions& options,
+                  ThreadPool* pool, report::Page& page) {
+  const TableModel model = table_model(folder.model_file(), saved);
+  const std::optional<HeldOut> held_out = read_held_out(folder);
+  const std::string& target = model.encoder.target().name;
+  const auto append = [&](std::vector<report::Section> sections) {
+    for (report::Section& section : sections) {
+      page.sections.push_back(std::move(section));
+    }
+  };
+  if (!options.test.empty()) {
+    const Assessment test =
+        assess_table(model, options.test, options.prediction, pool);
+    page.sections.push_back(test_section(test, options.test));
+    append(assessment_sections(test, target, "new rows"));
+    page.sections.push_back(uncertain_section(test, "new rows"));
+  }
+  if (held_out) {
+    page.headline = headline(*held_out);
+    page.sections.push_back(score_section(*held_out));
+    append(assessment_sections(held_out->assessment, target, "held-out rows"));
+  }
+  page.sections.push_back(columns_section(column_strengths(model), held_out));
+  const std::vector<ColumnCurve> curves = read_curves(folder);
+  if (!curves.empty()) page.sections.push_back(curves_section(curves, target));
+  if (held_out && !held_out->assessment.uncertain.empty()) {
+    page.sections.push_back(
+        uncertain_section(held_out->assessment, "held-out rows"));
+  }
+  page.sections.push_back(encoding_section(model.encoder));
+  if (auto trials = trials_section(config)) {
+    page.sections.push_back(std::move(*trials));
+  }
+}
+
 RunReport training_page(const RunFolder& folder, const Json& config,
-                        const std::string& command) {
+                        const std::string& command,
+                        const ReportOptions& options, ThreadPool* pool) {
   const bool finished = folder.is_finished();
   const std::vector<LossCurve> curves =
       finished ? read_metrics(folder.metrics_file()) : read_checkpoints(folder);
@@ -154,11 +202,15 @@ RunReport training_page(const RunFolder& folder, const Json& config,
   const bool by_program = command != kFit;
   page.lead = (by_program ? "radir " : "") + command + source_of(config) +
               ": " + result.state + ".";
-  page.sections.push_back(loss_section(curves));
+  RADIR_CHECK(finished || options.test.empty(), ArgumentError, folder.path(),
+              ": --test needs a finished run; this one is unfinished");
   if (finished) {
-    page.sections.push_back(
-        model_section(inspect(io::read_model(folder.model_file()))));
+    const io::SavedModel model = io::read_model(folder.model_file());
+    add_findings(folder, config, model, options, pool, page);
+    page.sections.push_back(loss_section(curves));
+    page.sections.push_back(model_section(inspect(model)));
   } else {
+    page.sections.push_back(loss_section(curves));
     result.missing =
         "the model and its figures are available when the run is finished; the "
         "curve ends at the last checkpoint";
@@ -197,7 +249,8 @@ RunReport compression_page(const RunFolder& folder, const Json& config) {
 
 }  // namespace
 
-RunReport report_run(const std::string& path) {
+RunReport report_run(const std::string& path, const ReportOptions& options,
+                     ThreadPool* pool) {
   const RunFolder folder = RunFolder::look_at(path);
   const Json config = Json::parse(folder.config());
   const std::string command = command_of(folder, config);
@@ -206,10 +259,12 @@ RunReport report_run(const std::string& path) {
               ": contains a benchmark, which has no page; \"radir ", command,
               " --resume ", shell_word(folder.path()),
               "\" resumes it and prints its table");
+  RADIR_CHECK(command == "train" || options.test.empty(), ArgumentError,
+              folder.path(), ": --test needs a run of radir train");
   if (command == "compress" && folder.is_finished()) {
     return compression_page(folder, config);
   }
-  return training_page(folder, config, command);
+  return training_page(folder, config, command, options, pool);
 }
 
 }  // namespace radir::workflows

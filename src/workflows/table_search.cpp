@@ -45,7 +45,7 @@ constexpr std::uint64_t kValidationSeed = 0x76616c6964617465u;
 std::vector<std::vector<std::int64_t>> split_rows(
     const std::vector<std::int64_t>& rows, std::uint64_t seed) {
   const auto order = train::shuffled(static_cast<std::int64_t>(rows.size()),
-                                     seed + kValidationSeed, 0);
+                                     validation_seed(seed), 0);
   const std::size_t aside = rows.size() / kValidationRowPart;
   RADIR_CHECK(aside > 0, ArgumentError, "tuning needs at least ",
               kValidationRowPart, " rows, but there are ", rows.size());
@@ -206,6 +206,10 @@ std::vector<std::size_t> best_of(const std::vector<TableTrial>& trials,
 }
 
 }  // namespace
+
+std::uint64_t validation_seed(std::uint64_t seed) {
+  return seed + kValidationSeed;
+}
 
 std::vector<TableSettings> tuning_candidates(const TableSettings& given,
                                              bool classification) {

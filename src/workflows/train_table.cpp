@@ -1,6 +1,7 @@
 #include "radir/workflows/train_table.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "radir/core/version.h"
 #include "radir/data/table.h"
 #include "radir/data/table_source.h"
+#include "radir/files/atomic_file.h"
 #include "radir/files/json_object.h"
 #include "radir/files/sha256.h"
 #include "radir/io/model_file.h"
@@ -17,8 +19,13 @@
 #include "radir/likelihood/options.h"
 #include "radir/train/hmc.h"
 #include "radir/train/model.h"
+#include "radir/workflows/column_curves.h"
 #include "radir/workflows/doctor.h"
+#include "radir/workflows/holdout.h"
+#include "radir/workflows/importance.h"
 #include "radir/workflows/metrics_lines.h"
+#include "radir/workflows/run_findings.h"
+#include "radir/workflows/run_report.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_model.h"
 #include "radir/workflows/table_search.h"
@@ -70,6 +77,7 @@ Json command_json(const TrainTableOptions& options) {
                {"settings", Json::parse(to_json(options.settings))}};
   if (options.as_is) return json;
   json["reading"] = kReading;
+  json["holdout"] = options.holdout;
   json["more_tables"] = std::move(more);
   json["header"] = options.header ? Json(*options.header) : Json();
   json["exclude"] = options.exclude;
@@ -86,6 +94,8 @@ TrainTableOptions command_from_json(files::JsonObject json) {
   options.categorical = json.strings("categorical");
   options.missing = json.choice("missing", data::missing_value_choices());
   options.tune = json.boolean("tune");
+  // Runs of version 0.1 have none.
+  options.holdout = json.has("holdout") && json.boolean("holdout");
   try {
     options.settings = settings_from_json(json.section("settings"));
   } catch (const IoError& error) {
@@ -201,6 +211,27 @@ std::optional<ChainReport> chains_of(const Json& metrics,
   return report;
 }
 
+/// The columns whose effect the report draws: those that matter or, where that
+/// was not measured, the strongest.
+std::vector<std::size_t> drawn_columns(const TableModel& model,
+                                       const std::optional<HeldOut>& held_out) {
+  constexpr std::size_t kMostDrawn = 6;
+  std::vector<std::size_t> columns = strength_order(column_strengths(model));
+  if (held_out && !held_out->columns.empty()) {
+    std::vector<std::size_t> matter;
+    for (const std::string& name : columns_that_matter(*held_out)) {
+      for (std::size_t c = 0; c < held_out->columns.size(); ++c) {
+        if (held_out->columns[c].column == name) matter.push_back(c);
+      }
+    }
+    // One panel at least.
+    if (matter.empty()) matter.push_back(columns.front());
+    columns = std::move(matter);
+  }
+  columns.resize(std::min(columns.size(), kMostDrawn));
+  return columns;
+}
+
 TrainTableResult result_of(const std::string& run, const Json& config,
                            const Json& metrics) {
   TrainTableResult result;
@@ -245,13 +276,25 @@ class TableTraining::Impl {
     if (finished_) {
       folder_.remove_checkpoints();
       const io::SavedModel model = io::read_model(folder_.model_file());
-      return result_of(folder_.path(), *finished_, Json::parse(model.metrics));
+      TrainTableResult result =
+          result_of(folder_.path(), *finished_, Json::parse(model.metrics));
+      result.held_out = read_held_out(folder_);
+      // A page that is there may show a test table; runs of version 0.1 have
+      // none.
+      const std::string page = report_file(folder_);
+      if (std::filesystem::exists(page)) {
+        result.report = page;
+      } else if (!read_curves(folder_).empty()) {
+        result.report = written_report(hooks);
+      }
+      return result;
     }
     std::vector<TableTrial> trials;
     TableSettings settings = options_.settings;
     std::optional<TrainingHistory> history;
     std::vector<train::ChainStatistics> chains;
     TableModel model;
+    std::optional<HeldOut> held_out;
     train_in(folder_, kCommand, hooks.checkpoints, [&](const ResumableRun& r) {
       if (options_.tune) {
         trials = tune(hooks, pool, r);
@@ -260,13 +303,21 @@ class TableTraining::Impl {
       problem_.table.reset();  // only its encoded form is needed from here on
       history.emplace(epochs_of(settings, problem_.rows.count));
       model = fit(settings, hooks, pool, r, *history, chains);
+      if (options_.holdout) held_out = score(settings, hooks, pool, r);
     });
     Json metrics = {{"networks", history->final_losses()}};
     if (!chains.empty()) {
       metrics["chains"] =
           to_json(chain_report(model, problem_.rows, chains, pool));
     }
-    return finish(settings, trials, model, *history, metrics);
+    if (held_out) metrics["held_out"] = summary_json(*held_out);
+    curves_ = column_curves(model, problem_.rows,
+                            drawn_columns(model, held_out), pool);
+    TrainTableResult result =
+        finish(settings, trials, model, *history, metrics, held_out);
+    result.held_out = std::move(held_out);
+    result.report = written_report(hooks);
+    return result;
   }
 
  private:
@@ -311,10 +362,58 @@ class TableTraining::Impl {
         pool, &run, &chains);
   }
 
+  /// None where there are too few rows, or the fit without them fails.
+  std::optional<HeldOut> score(const TableSettings& settings,
+                               const TrainTableHooks& hooks, ThreadPool* pool,
+                               const ResumableRun& run) {
+    const auto parts =
+        holdout_parts(problem_.rows.count, settings, options_.tune);
+    if (parts.empty()) return std::nullopt;
+    const TableSettings fitted = holdout_settings(settings);
+    TrainTableProgress progress;
+    progress.stage = TrainTableProgress::Stage::HoldingOut;
+    for (const HoldoutPart& part : parts) {
+      progress.total +=
+          fitted.fits() *
+          epochs_of(fitted, static_cast<std::int64_t>(part.fitted.size()));
+    }
+    const ResumableRun holdout = run.part(kHoldoutPart);
+    try {
+      return hold_out(problem_.encoder, problem_.rows, parts, settings, pool,
+                      &holdout, [&] {
+                        ++progress.done;
+                        if (hooks.on_progress) hooks.on_progress(progress);
+                      });
+    } catch (const NumericalError& error) {
+      if (hooks.checkpoints.warn) {
+        hooks.checkpoints.warn(
+            std::string("there is no held-out score; the fit failed: ") +
+            error.what());
+      }
+      return std::nullopt;
+    }
+  }
+
+  /// The page of the finished run; a failure to write it loses nothing.
+  std::string written_report(const TrainTableHooks& hooks) const {
+    try {
+      const std::string file = report_file(folder_);
+      files::write_file(file, report_run(folder_.path()).page);
+      return file;
+    } catch (const IoError& error) {
+      if (hooks.checkpoints.warn) {
+        hooks.checkpoints.warn(std::string("the report was not written: ") +
+                               error.what());
+      }
+      return "";
+    }
+  }
+
   TrainTableResult finish(const TableSettings& settings,
                           const std::vector<TableTrial>& trials,
                           const TableModel& model,
-                          const TrainingHistory& history, const Json& metrics) {
+                          const TrainingHistory& history, const Json& metrics,
+                          const std::optional<HeldOut>& held_out) {
     Json config = resolved(options_, settings, problem_);
     if (options_.tune) {
       config["trials"] = trials_json(trials, problem_.rows.count);
@@ -325,8 +424,11 @@ class TableTraining::Impl {
     saved.metrics = metrics.dump();
     saved.data = problem_.data.dump();
     config = run_config(std::move(config), options_, problem_);
-    finish_run(folder_, kCommand, config, history.lines(),
-               [&] { io::write_model(folder_.model_file(), saved); });
+    finish_run(folder_, kCommand, config, history.lines(), [&] {
+      if (held_out) write_held_out(folder_, *held_out);
+      write_curves(folder_, curves_);
+      io::write_model(folder_.model_file(), saved);
+    });
     return result_of(folder_.path(), config, metrics);
   }
 
@@ -334,6 +436,7 @@ class TableTraining::Impl {
   TrainTableOptions options_;
   Problem problem_;
   std::optional<Json> finished_;  // its config.json
+  std::vector<ColumnCurve> curves_;
 };
 
 TableTraining::TableTraining(std::unique_ptr<Impl> impl)

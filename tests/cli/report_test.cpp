@@ -61,6 +61,45 @@ TEST_F(ReportCommand, ShowsAFinishedRun) {
   EXPECT_EQ(read_bytes(file), read_bytes(run_ + "/report.html"));
 }
 
+TEST_F(ReportCommand, EveryTrainingWritesAPageThatAnswersQuestions) {
+  train("--epochs 200 --method rdp");
+  const std::string page = read_bytes(run_ + "/report.html");
+  for (const char* part :
+       {"<p class=\"headline\">Typical error ± ", "of 40 held-out rows",
+        "<h2>Scores</h2>", "Predicted against actual", "Calibration", "95 %",
+        "Distribution of the residuals", "Which columns matter",
+        "Effect of the first columns", "Most uncertain held-out rows",
+        "How each column was read", "<h2>Loss</h2>",
+        "<summary><h2>Settings</h2></summary>"}) {
+    EXPECT_TRUE(contains(page, part)) << part;
+  }
+  // New rows come first.
+  const std::string test = folder_.write("new.csv", small_table());
+  const ProgramResult result =
+      run_program("report '" + run_ + "' --test '" + test + "'");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string more = read_bytes(run_ + "/report.html");
+  EXPECT_TRUE(contains(more, "40 rows of " + test));
+  EXPECT_LT(more.find("Scores of new rows"), more.find("<h2>Scores</h2>"));
+  expect_failure("report '" + run_ + "' --test /nowhere.csv", 4, "/nowhere");
+}
+
+TEST_F(ReportCommand, WithoutHeldOutRowsThereAreNoScores) {
+  train("--epochs 30 --no-holdout");
+  const std::string page = read_bytes(run_ + "/report.html");
+  EXPECT_FALSE(contains(page, "<h2>Scores</h2>"));
+  EXPECT_TRUE(contains(page, "Which columns matter"));
+}
+
+TEST_F(ReportCommand, NamesADamagedFileOfFindings) {
+  train("--epochs 3");
+  folder_.write("houses/holdout.json", "{\"parts\": 1}");
+  expect_failure("report '" + run_ + "'", 4, "holdout.json");
+  std::filesystem::remove(run_ + "/holdout.json");
+  folder_.write("houses/effects.json", "[]");
+  expect_failure("report '" + run_ + "'", 4, "effects.json");
+}
+
 TEST_F(ReportCommand, ShowsARunOfOneEpoch) {
   train("--epochs 1");
   expect_page({"t.csv: finished, 1 epoch.", "<svg"});
@@ -99,7 +138,6 @@ TEST_F(ReportCommand, NamesTheLineThatIsDamaged) {
   folder_.write("houses/metrics.jsonl", first + "{\"network\": 1e300}\n");
   expect_failure("report '" + run_ + "'", 4,
                  "metrics.jsonl, line 2: \"network\" must be an integer");
-  EXPECT_FALSE(std::filesystem::exists(run_ + "/report.html"));
 }
 
 TEST_F(ReportCommand, SaysWhenThePageCannotBeWritten) {

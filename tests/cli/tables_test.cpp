@@ -124,6 +124,17 @@ TEST_F(TableCommands, ClassesHaveProbabilities) {
       run_program("evaluate " + model_and_table() + "--json").out)["metrics"];
   EXPECT_LT(metrics["error"], 0.1);
   EXPECT_GE(metrics["ece"], 0);
+  EXPECT_GT(metrics["accuracy"], 0.9);
+  EXPECT_GT(metrics["auc"], 0.9);
+  const ProgramResult text = run_program("evaluate " + model_and_table());
+  for (const char* part :
+       {"accuracy", "auc", "actual \\ predicted", "share right"}) {
+    EXPECT_TRUE(contains(text.out, part)) << part;
+  }
+  const Json document =
+      Json::parse(run_program("evaluate " + model_and_table() + "--json").out);
+  EXPECT_EQ(document["classes"], (Json{"blue", "red"}));
+  EXPECT_EQ(document["confusion"].size(), 2u);
   const auto rows = cells(run_program("predict " + model_and_table()).out);
   EXPECT_EQ(rows[0],
             (std::vector<std::string>{"row", "class", "p(blue)", "p(red)",

@@ -1,5 +1,7 @@
 #include "fuzz/targets.h"
+#include "radir/workflows/column_curves.h"
 #include "radir/workflows/compress_report.h"
+#include "radir/workflows/holdout.h"
 #include "radir/workflows/loss_curves.h"
 
 namespace radir::fuzz {
@@ -24,11 +26,29 @@ void compress_figures(std::string_view bytes) {
   compress_report(CompressSettings(), "data", result);
 }
 
+void held_out(std::string_view bytes) {
+  const HeldOut found = held_out_from_json("holdout.json", std::string(bytes));
+  const std::string text = to_json(found).dump();
+  require(to_json(held_out_from_json("again", text)).dump() == text,
+          "scores of held-out rows survive a round trip");
+  score_table(found);
+}
+
+void effects(std::string_view bytes) {
+  const auto curves =
+      column_curves_from_json("effects.json", std::string(bytes));
+  const std::string text = to_json(curves).dump();
+  require(to_json(column_curves_from_json("again", text)).dump() == text,
+          "effects of columns survive a round trip");
+}
+
 }  // namespace
 
 void record(std::string_view bytes) {
   feed(metrics_lines, bytes);
   feed(compress_figures, bytes);
+  feed(held_out, bytes);
+  feed(effects, bytes);
 }
 
 }  // namespace radir::fuzz

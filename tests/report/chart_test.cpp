@@ -312,5 +312,43 @@ TEST(Spaced, IsEvenOnItsScaleAndMeetsItsBounds) {
                               "the bounds 0 and 1");
 }
 
+TEST(Chart, BarsAreUprightAndSeparate) {
+  Chart chart;
+  Series bars{"", {1, 2}, {0, 1}, Mark::Bars, {3, 2}};
+  chart.series = {bars};
+  const std::string svg = to_svg(chart);
+  expect_well_formed(svg);
+  const auto paths = paths_of_color(svg, 0);
+  ASSERT_EQ(paths.size(), 1u);
+  EXPECT_EQ(count(paths[0], "M"), 2u);
+  EXPECT_EQ(count(paths[0], "L"), 2u);
+  chart.series[0].upper.clear();
+  testing::expect_error<ArgumentError>([&] { to_svg(chart); },
+                                       "only a band and bars have them");
+}
+
+TEST(DotChart, ShowsEachRowWithItsIntervals) {
+  DotChart chart;
+  chart.title = "Strength";
+  chart.x.label = "length";
+  chart.rows = {{"area & age", 2, 1, 3}, {"city", 1, 0.5, 1.5}};
+  chart.rows[1].outer_lower = 0;
+  chart.rows[1].outer_upper = 4;
+  chart.rows.push_back({std::string(200, 'x'), 0.1, 0, 0.2});
+  chart.rows.back().faint = true;
+  const std::string svg = to_svg(chart);
+  expect_well_formed(svg);
+  EXPECT_TRUE(contains(svg, "area &amp; age"));
+  EXPECT_EQ(count(svg, "<circle"), 3u);
+  // A bar for each row, and the wider one.
+  EXPECT_EQ(paths_of_color(svg, 0).size(), 3u);
+  EXPECT_EQ(paths_of_color(svg, 7).size(), 1u);
+  // A long name is cut.
+  EXPECT_TRUE(contains(svg, "xxx…</text>"));
+  EXPECT_FALSE(contains(svg, std::string(60, 'x')));
+  testing::expect_error<ArgumentError>([] { to_svg(DotChart()); },
+                                       "at least one row");
+}
+
 }  // namespace
 }  // namespace radir::report

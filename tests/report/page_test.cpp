@@ -33,6 +33,21 @@ TEST(Page, HoldsEveryPartInOrder) {
   }
 }
 
+TEST(Page, FoldsSectionsAndShowsTheHeadlineFirst) {
+  Page page = small_page();
+  page.headline = "All is < well.";
+  page.sections.front().folded = true;
+  const std::string html = to_html(page);
+  const std::size_t headline =
+      html.find("<p class=\"headline\">All is &lt; well.</p>");
+  ASSERT_NE(headline, std::string::npos);
+  EXPECT_LT(headline, html.find("What I<sub>ν</sub> is."));
+  EXPECT_NE(html.find("<details>\n<summary><h2>First</h2></summary>"),
+            std::string::npos);
+  EXPECT_NE(html.find("</details>"), std::string::npos);
+  EXPECT_EQ(to_html(small_page()).find("<details"), std::string::npos);
+}
+
 TEST(Page, NeedsNothingFromElsewhere) {
   const std::string html = to_html(small_page());
   for (const char* part : {"<script", "<link", "@import", "url(", "src="}) {

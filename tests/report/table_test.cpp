@@ -80,5 +80,16 @@ TEST(Table, RowsMustFitTheColumns) {
   expect_error<ArgumentError>([&] { to_json(table); }, part);
 }
 
+TEST(Table, FiguresForPeopleHaveFewDigitsAndNoPowersOfTen) {
+  EXPECT_EQ(figure_text(32471.6), "32,470");
+  EXPECT_EQ(figure_text(-1234567), "-1,235,000");
+  EXPECT_EQ(figure_text(123456, 3), "123,000");
+  EXPECT_EQ(figure_text(9999.9), "10,000");
+  EXPECT_EQ(figure_text(999.94), "999.9");
+  EXPECT_EQ(figure_text(0.000123456), "0.0001235");
+  EXPECT_EQ(figure_text(1.5e12), "1.5e+12");
+  EXPECT_EQ(figure_text(2e-7), "2e-07");
+}
+
 }  // namespace
 }  // namespace radir::report

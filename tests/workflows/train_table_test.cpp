@@ -29,12 +29,19 @@ TEST(TrainTable, ReportsProgressAndWritesAModel) {
   const TemporaryFolder folder;
   TrainTableHooks hooks;
   TrainTableProgress last;
-  hooks.on_progress = [&](const TrainTableProgress& p) { last = p; };
+  TrainTableProgress last_held_out;
+  hooks.on_progress = [&](const TrainTableProgress& p) {
+    const bool fitting = p.stage == TrainTableProgress::Stage::Fitting;
+    (fitting ? last : last_held_out) = p;
+  };
   const auto result =
       TableTraining::begin(robot_arm(), folder / "run").run(hooks);
   EXPECT_EQ(last.done, 6);
   EXPECT_EQ(last.total, 6);
   EXPECT_EQ(last.epochs, 3);
+  EXPECT_EQ(last_held_out.stage, TrainTableProgress::Stage::HoldingOut);
+  EXPECT_GT(last_held_out.total, 0);
+  EXPECT_EQ(last_held_out.done, last_held_out.total);
   EXPECT_EQ(result.target, "distance");
   EXPECT_EQ(result.likelihood, "gaussian");
   EXPECT_EQ(result.config["epochs"], 3);
@@ -44,6 +51,45 @@ TEST(TrainTable, ReportsProgressAndWritesAModel) {
   const auto again = TableTraining::resume(folder / "run").run();
   EXPECT_EQ(again.config, result.config);
   EXPECT_EQ(again.nll, result.nll);
+  ASSERT_TRUE(result.held_out && again.held_out);
+  EXPECT_EQ(to_json(*again.held_out), to_json(*result.held_out));
+  EXPECT_EQ(result.metrics["held_out"]["headline"], headline(*result.held_out));
+  EXPECT_TRUE(std::filesystem::exists(folder / "run/report.html"));
+}
+
+TEST(TrainTable, TheHeldOutScoreLeavesTheModelAsItIs) {
+  const TemporaryFolder folder;
+  TableTraining::begin(robot_arm(), folder / "scored").run();
+  TrainTableOptions options = robot_arm();
+  options.holdout = false;
+  const auto result = TableTraining::begin(options, folder / "plain").run();
+  EXPECT_FALSE(result.held_out);
+  EXPECT_FALSE(std::filesystem::exists(folder / "plain/holdout.json"));
+  EXPECT_EQ(load_table_model(folder / "plain").networks,
+            load_table_model(folder / "scored").networks);
+}
+
+TEST(TrainTable, ARunStoppedInTheHeldOutFitResumesToTheSameBytes) {
+  const TemporaryFolder folder;
+  TrainTableOptions options = robot_arm();
+  options.settings.restarts = 1;
+  TableTraining::begin(options, folder / "once").run();
+  TrainTableHooks stop;
+  bool holding_out = false;
+  stop.on_progress = [&](const TrainTableProgress& p) {
+    holding_out = p.stage == TrainTableProgress::Stage::HoldingOut;
+  };
+  stop.checkpoints.stop_requested = [&] { return holding_out; };
+  expect_error<Interrupted>(
+      [&] { TableTraining::begin(options, folder / "run").run(stop); },
+      "stopped; resume with: radir train --resume ");
+  EXPECT_FALSE(std::filesystem::exists(folder / "run/model.safetensors"));
+  TableTraining::resume(folder / "run").run();
+  for (const char* file : {"/model.safetensors", "/holdout.json"}) {
+    EXPECT_EQ(testing::read_bytes((folder / "run") + file),
+              testing::read_bytes((folder / "once") + file))
+        << file;
+  }
 }
 
 TEST(TrainTable, AStoppedRunResumesToTheSameNetworks) {

@@ -70,6 +70,10 @@ class TableEncoder {
                           MissingValues missing,
                           const std::vector<std::int64_t>& rows);
 
+  /// The encoder of the inputs that are kept alone, one flag per input column.
+  /// Throws ArgumentError unless there are as many, and one is kept.
+  TableEncoder with_inputs(const std::vector<bool>& kept) const;
+
   /// From a JSON object made by to_json(). Throws IoError when it is invalid.
   static TableEncoder from_json(const std::string& text);
   std::string to_json() const;

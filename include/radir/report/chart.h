@@ -20,6 +20,7 @@ enum class Mark {
   Points,      ///< a dot at each point
   Band,        ///< the area between `y` and `upper`
   OpenPoints,  ///< a circle at each point
+  Bars,        ///< a thin upright bar from `y` to `upper` at each point
 };
 
 /// One axis. A bound that is left NaN is taken from the data.
@@ -40,7 +41,7 @@ struct Series {
   std::vector<double> x;
   std::vector<double> y;
   Mark mark = Mark::Line;
-  std::vector<double> upper = {};  ///< upper edge, Mark::Band only
+  std::vector<double> upper = {};  ///< upper edge, Mark::Band and Bars only
   int color = kByPosition;         ///< index into the palette
   double width = 2;                ///< of the line, in pixels
 };
@@ -74,6 +75,29 @@ struct CircleChart {
   int height = 380;
 };
 
+/// One line of a dot chart: a value with an interval around it and, if wanted,
+/// a wider one.
+struct DotRow {
+  std::string name;
+  double value = 0;
+  double lower = 0;
+  double upper = 0;
+  /// The wider interval; none where both are NaN.
+  double outer_lower = std::numeric_limits<double>::quiet_NaN();
+  double outer_upper = std::numeric_limits<double>::quiet_NaN();
+  bool faint = false;  ///< drawn in grey
+};
+
+/// Named values below each other, each with its intervals. As high as its rows
+/// need.
+struct DotChart {
+  std::string title;
+  Axis x;
+  std::vector<DotRow> rows;
+  std::vector<Guide> vertical = {};  ///< lines at values of x
+  int width = 560;
+};
+
 /// The chart as one <svg> element. It takes the text colour of the page around
 /// it and its series colours from the CSS variables --radir-0 ... --radir-7,
 /// with built-in colours where these are not defined.
@@ -83,6 +107,7 @@ struct CircleChart {
 /// not positive on a logarithmic axis).
 std::string to_svg(const Chart& chart);
 std::string to_svg(const CircleChart& chart);
+std::string to_svg(const DotChart& chart);
 
 /// Counts of `values` in `bins` equal bins over their range, as the outline of
 /// a histogram (Mark::Band). Values that are not finite are left out.

@@ -18,6 +18,7 @@ struct Paragraph {
 struct Figure {
   std::vector<std::string> panels;
   std::string caption;
+  bool small = false;  ///< up to three panels beside each other
 };
 
 /// A table over one caption.
@@ -31,12 +32,14 @@ using Block = std::variant<Paragraph, Figure, TableBlock>;
 struct Section {
   std::string title;
   std::vector<Block> blocks;
+  bool folded = false;  ///< shown when the reader opens it
 };
 
 /// A report to read from top to bottom.
 struct Page {
   std::string title;
-  std::string lead;  ///< one or two sentences under the title
+  std::string headline = {};  ///< the result in one sentence; empty: none
+  std::string lead;           ///< one or two sentences under the title
   std::vector<Section> sections;
   std::string footer;
 };

@@ -22,6 +22,10 @@ struct Table {
   std::vector<std::vector<Cell>> rows;
 };
 
+/// A number for people, so many significant digits: "0.0123", "32,470".
+/// Powers of ten are used from 1e9 and below 1e-4.
+std::string figure_text(double number, int digits = 4);
+
 /// Aligned columns for a terminal.
 std::string to_text(const Table& table);
 /// A Markdown table.

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "radir/core/thread_pool.h"
 #include "radir/data/table_encoder.h"
 #include "radir/data/table_source.h"
+#include "radir/workflows/assessment.h"
 #include "radir/workflows/table_model.h"
 
 namespace radir::workflows {
@@ -23,6 +25,8 @@ struct EvaluateTableResult {
   std::int64_t dropped = 0;
   /// Values that the training did not see, of each column that has some.
   std::vector<data::UnseenLevels> unseen;
+  /// Confusion matrix and calibration of a categorical target.
+  std::optional<ClassTables> classes;
 };
 
 /// Scores the predictions of a source, read once, a chunk of rows at a time.

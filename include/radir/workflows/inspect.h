@@ -64,4 +64,16 @@ struct PruneOptions {
 io::SavedModel prune_model(const io::SavedModel& model,
                            const PruneOptions& options);
 
+/// The input columns of a model of a table: those that its network reads, and
+/// the others.
+struct KeptColumns {
+  std::vector<std::string> kept;
+  std::vector<std::string> removed;
+};
+
+/// Removes the columns that the network of a table does not read from its
+/// preprocessing and its inputs: tables to predict need not have them. The
+/// predictions stay. A model of images has none, and stays as it is.
+KeptColumns drop_unused_columns(io::SavedModel& model);
+
 }  // namespace radir::workflows

@@ -2,6 +2,9 @@
 
 #include <string>
 
+#include "radir/core/thread_pool.h"
+#include "radir/workflows/table_model.h"
+
 namespace radir::workflows {
 
 /// A page about a run.
@@ -11,12 +14,22 @@ struct RunReport {
   std::string missing;  ///< what the folder does not hold; empty: nothing
 };
 
+/// What a page shows beside the run.
+struct ReportOptions {
+  /// A table with the target (as data::read_source takes it), whose rows the
+  /// page of a finished training scores; empty: none.
+  std::string test;
+  TablePredictionOptions prediction;  ///< of these rows
+};
+
 /// Reads the folder of a run of `radir train` or `radir compress`, or of a fit
 /// through the C interface, finished or not, also while another process works
-/// in it: the loss so far, and once it is finished its figures and its model. A
-/// finished compression gives the page it gave when it ended. Throws IoError
-/// when it is not a run, or naming the file (and in metrics.jsonl the line)
-/// that is damaged.
-RunReport report_run(const std::string& path);
+/// in it: the loss so far, and once it is finished its figures and its model; of a training what held-out rows showed,
+/// which columns matter and how. A finished compression gives the page it
+/// gave when it ended. Throws IoError when it is not a run, or naming the file
+/// (and in metrics.jsonl the line) that is damaged; ArgumentError for a test
+/// table of a run that is no finished training.
+RunReport report_run(const std::string& path, const ReportOptions& options = {},
+                     ThreadPool* pool = nullptr);
 
 }  // namespace radir::workflows

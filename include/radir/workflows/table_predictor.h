@@ -72,6 +72,9 @@ class TableScores {
   std::vector<std::int64_t> add(TablePredictor& predictor,
                                 const data::EncodedRows& rows);
 
+  /// Those of a categorical target.
+  const likelihood::ClassScores& classes() const { return classes_; }
+
   /// Rows that count.
   std::int64_t count() const { return count_; }
 

@@ -45,6 +45,10 @@ std::vector<TableSettings> tuning_candidates(
 std::vector<TableSettings> search_candidates(const TableSettings& given,
                                              bool classification);
 
+/// Seed of the shuffle whose first fifth of the rows candidates are scored on,
+/// none of the training's.
+std::uint64_t validation_seed(std::uint64_t seed);
+
 /// Fits every candidate to four fifths of `rows` of the table (its own encoder
 /// fitted on them too) and scores it on the last fifth, in parallel.
 /// `on_trial` is called after each, one call at a time. With a run, the

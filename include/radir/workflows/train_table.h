@@ -13,6 +13,7 @@
 #include "radir/data/table_encoder.h"
 #include "radir/train/trainer.h"
 #include "radir/workflows/chain_report.h"
+#include "radir/workflows/holdout.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/table_settings.h"
 
@@ -37,14 +38,17 @@ struct TrainTableOptions {
   bool as_is = false;
   /// Choose prior, noise model and number of epochs on held-out rows.
   bool tune = false;
+  /// After the fit to all rows, score the settings on rows that another fit
+  /// does without (hold_out). The model is the same either way.
+  bool holdout = true;
   TableSettings settings;
 };
 
 /// How far the training is.
 struct TrainTableProgress {
-  enum class Stage { Tuning, Fitting };
+  enum class Stage { Tuning, Fitting, HoldingOut };
   Stage stage = Stage::Fitting;
-  std::int64_t done = 0;   ///< candidates, or epochs of all networks
+  std::int64_t done = 0;   ///< candidates, or epochs of all fits
   std::int64_t total = 0;  ///< of these
   // While fitting: the network, from 1, its epochs and the last of them.
   std::int64_t network = 1;
@@ -73,6 +77,10 @@ struct TrainTableResult {
   double nll = 0;  ///< of the first network, nats per row
   double kl = 0;
   std::optional<ChainReport> chains;  ///< of a method that samples
+  /// None without TrainTableOptions::holdout, for very few rows, or where the
+  /// fit without the rows failed.
+  std::optional<HeldOut> held_out;
+  std::string report;  ///< the page about the run; empty: not written
 };
 
 /// The training of a table in a run folder: begin or resume it, then run it.
@@ -100,7 +108,8 @@ class TableTraining {
   TableTraining(TableTraining&&) noexcept;
   TableTraining& operator=(TableTraining&&) noexcept;
 
-  /// Trains from the last checkpoint, or from the start, and writes the model.
+  /// Trains from the last checkpoint, or from the start, and writes the model
+  /// and a page about the run.
   /// Only reads the result of a run that is finished. Throws Interrupted after
   /// a stop was requested; its message says how to resume.
   TrainTableResult run(const TrainTableHooks& hooks = {},

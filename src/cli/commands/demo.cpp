@@ -74,9 +74,10 @@ void demonstrate(const std::string& folder,
     return;
   }
   std::cout << "\nResults in " << folder
-            << ":\n  digits/report.html   page about the smaller network"
-            << "\n  digits/network.onnx  network for any runtime"
-            << "\n  predictions.csv      predictions with error bars\n";
+            << ":\n  robot-arm/report.html  what the first network learned"
+            << "\n  digits/report.html     page about the smaller network"
+            << "\n  digits/network.onnx    network for any runtime"
+            << "\n  predictions.csv        predictions with error bars\n";
 }
 
 }  // namespace

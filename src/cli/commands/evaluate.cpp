@@ -11,9 +11,11 @@
 #include "radir/data/table_encoder.h"
 #include "radir/data/table_source.h"
 #include "radir/io/model_file.h"
+#include "radir/likelihood/class_scores.h"
 #include "radir/report/table.h"
 #include "radir/train/model.h"
 #include "radir/train/point_network.h"
+#include "radir/workflows/assessment.h"
 #include "radir/workflows/evaluate_table.h"
 #include "radir/workflows/image_evaluation.h"
 #include "radir/workflows/table_model.h"
@@ -32,11 +34,7 @@ struct EvaluateOptions {
   std::int64_t samples = 200;
 };
 
-Json to_json(const Metrics& metrics) {
-  Json json = Json::object();
-  for (const auto& [name, value] : metrics) json[name] = value;
-  return json;
-}
+using workflows::metrics_json;
 
 /// Some figures, and others to set beside them (none: empty).
 struct Comparison {
@@ -48,17 +46,54 @@ struct Comparison {
   std::optional<std::int64_t> rows_left_out;  ///< of a table
   std::int64_t rows_dropped = 0;
   std::vector<data::UnseenLevels> unseen;
+  std::optional<workflows::ClassTables> classes;
 };
+
+/// Rows by true and by predicted class; nothing where they would not fit.
+void print_confusion(const workflows::ClassTables& tables) {
+  constexpr std::size_t kMostClasses = 20;
+  if (tables.confusion.empty() || tables.classes.size() > kMostClasses) return;
+  report::Table table;
+  table.columns = {{"actual", "actual \\ predicted"}};
+  for (const std::string& name : tables.classes) {
+    table.columns.push_back({name, name});
+  }
+  for (std::size_t c = 0; c < tables.classes.size(); ++c) {
+    std::vector<report::Cell> row = {tables.classes[c]};
+    row.insert(row.end(), tables.confusion[c].begin(),
+               tables.confusion[c].end());
+    table.rows.push_back(std::move(row));
+  }
+  std::cout << "\n" << to_text(table);
+}
+
+/// How often classes were right that were predicted with some probability.
+void print_calibration(const workflows::ClassTables& tables) {
+  report::Table table;
+  table.columns = {{"from", "probability from", 3},
+                   {"to", "to", 3},
+                   {"rows", "rows"},
+                   {"mean", "mean", 4},
+                   {"right", "share right", 4}};
+  for (const likelihood::ConfidenceBin& bin : tables.calibration) {
+    table.rows.push_back(
+        {bin.lower, bin.upper, bin.count, bin.confidence, bin.accuracy});
+  }
+  std::cout << "\n" << to_text(table);
+}
 
 void print(const Comparison& comparison, bool json) {
   const Metrics& others = comparison.others;
   if (json) {
-    Json document = {{"metrics", to_json(comparison.metrics)}};
-    if (!others.empty()) document[comparison.others_key] = to_json(others);
+    Json document = {{"metrics", metrics_json(comparison.metrics)}};
+    if (!others.empty()) document[comparison.others_key] = metrics_json(others);
     if (comparison.rows_left_out) {
       document["rows_left_out"] = *comparison.rows_left_out;
       document["rows_dropped"] = comparison.rows_dropped;
       document["unseen_levels"] = unseen_json(comparison.unseen);
+    }
+    if (comparison.classes) {
+      document.update(workflows::to_json(*comparison.classes));
     }
     std::cout << document.dump(2) << "\n";
     return;
@@ -71,10 +106,16 @@ void print(const Comparison& comparison, bool json) {
   for (std::size_t i = 0; i < comparison.metrics.size(); ++i) {
     const auto& [name, value] = comparison.metrics[i];
     std::vector<report::Cell> row = {name, value};
-    if (!others.empty()) row.emplace_back(others[i].second);
+    // A score that is not defined for both is left out at the end.
+    if (i < others.size()) row.emplace_back(others[i].second);
+    row.resize(table.columns.size());
     table.rows.push_back(std::move(row));
   }
   std::cout << to_text(table);
+  if (comparison.classes) {
+    print_confusion(*comparison.classes);
+    print_calibration(*comparison.classes);
+  }
 }
 
 Comparison evaluate_table(const EvaluateOptions& options,
@@ -96,6 +137,7 @@ Comparison evaluate_table(const EvaluateOptions& options,
   result.unseen = scores.unseen;
   result.metrics = scores.metrics;
   result.rows_left_out = scores.left_out.count;
+  result.classes = scores.classes;
   if (scores.left_out.count > 0) {
     std::cerr << "radir: left out " << scores.left_out.names()
               << ": values there are too large\n";

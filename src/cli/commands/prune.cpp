@@ -53,21 +53,37 @@ void print(const char* name, const Json& figures) {
   std::cout << "\n";
 }
 
+/// "columns   2 of 5 are needed: area and age"
+void print(const workflows::KeptColumns& columns) {
+  const std::size_t all = columns.kept.size() + columns.removed.size();
+  std::cout << "columns   " << columns.kept.size() << " of " << all
+            << " are needed:";
+  for (const std::string& name : columns.kept) {
+    std::cout << (&name == &columns.kept.front() ? " " : ", ") << name;
+  }
+  std::cout << "\n";
+}
+
 void prune(const PruneCommand& command, const CommonOptions& common) {
   const std::string file = io::model_path(command.model);
   check_not_input("--out", command.out, {file});
   check_overwrite("--out", command.out, command.force);
   const io::SavedModel model = io::read_model(file);
-  const io::SavedModel pruned = workflows::prune_model(model, command.options);
+  io::SavedModel pruned = workflows::prune_model(model, command.options);
+  const workflows::KeptColumns columns = workflows::drop_unused_columns(pruned);
   CommandThreads pool(common);
   std::optional<data::ImageSplit> images;
   if (!command.data.empty()) {
     images = data::read_images(command.data, command.data_dir, common.seed);
   }
   const auto* data = images ? &*images : nullptr;
-  const Json document = {{"file", command.out},
-                         {"unpruned", figures(model, data, pool)},
-                         {"pruned", figures(pruned, data, pool)}};
+  Json document = {{"file", command.out},
+                   {"unpruned", figures(model, data, pool)},
+                   {"pruned", figures(pruned, data, pool)}};
+  if (!columns.kept.empty()) {
+    document["columns"] = {{"kept", columns.kept},
+                           {"removed", columns.removed}};
+  }
   io::write_model(command.out, pruned);
   if (common.json) {
     std::cout << document.dump(2) << "\n";
@@ -75,6 +91,7 @@ void prune(const PruneCommand& command, const CommonOptions& common) {
   }
   print("unpruned  ", document["unpruned"]);
   print("pruned    ", document["pruned"]);
+  if (!columns.kept.empty()) print(columns);
   std::cout << "written   " << command.out << "\n";
 }
 

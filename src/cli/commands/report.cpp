@@ -1,12 +1,12 @@
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "cli/progress.h"
-#include "radir/core/error.h"
 #include "radir/files/atomic_file.h"
+#include "radir/io/run_folder.h"
+#include "radir/workflows/run_findings.h"
 #include "radir/workflows/run_report.h"
 
 namespace radir::cli {
@@ -15,20 +15,22 @@ namespace {
 struct ReportCommand {
   std::string run;
   std::string out;
+  std::string test;
   bool force = false;
 };
 
 void report(const ReportCommand& command, const CommonOptions& common) {
   check_overwrite("--out", command.out, command.force);
-  const workflows::RunReport report = workflows::report_run(command.run);
+  CommandThreads pool(common);
+  workflows::ReportOptions options;
+  options.test = command.test;
+  options.prediction.seed = common.seed;
+  const workflows::RunReport report =
+      workflows::report_run(command.run, options, &pool);
   const std::string file =
       command.out.empty()
-          ? (std::filesystem::path(command.run) / "report.html").string()
+          ? workflows::report_file(io::RunFolder::look_at(command.run))
           : command.out;
-  RADIR_CHECK(!command.out.empty() || !std::filesystem::is_symlink(file),
-              IoError, file,
-              ": is a symbolic link, and links inside a run are ",
-              "not followed; remove it or use --out");
   files::write_file(file, report.page);
   if (common.json) {
     const nlohmann::ordered_json document = {{"run", command.run},
@@ -49,7 +51,7 @@ void add_report(CLI::App& root, Invocation& invocation) {
   const auto options = std::make_shared<ReportCommand>();
   CLI::App* command = add_command(
       root, invocation,
-      {"report", "Write a page about a run: curves, figures, model, settings",
+      {"report", "Write a page about a run: scores, columns, curves, settings",
        "radir report houses-run"},
       [options](const CommonOptions& common) { report(*options, common); });
   command->add_option("run", options->run, "Run folder, finished or not")
@@ -60,6 +62,10 @@ void add_report(CLI::App& root, Invocation& invocation) {
           "--out", options->out,
           "HTML file to write (default: report.html in the run folder)")
       ->type_name("FILE");
+  command
+      ->add_option("--test", options->test,
+                   "Table with the target, whose rows the page scores as well")
+      ->type_name("TABLE");
   add_force_option(*command, options->force);
 }
 

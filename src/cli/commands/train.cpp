@@ -18,6 +18,7 @@
 #include "radir/data/table_encoder.h"
 #include "radir/report/table.h"
 #include "radir/workflows/chain_report.h"
+#include "radir/workflows/holdout.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/train_table.h"
 
@@ -37,6 +38,10 @@ std::string text_of(const TrainTableProgress& progress) {
   char text[120];
   if (progress.stage == TrainTableProgress::Stage::Tuning) {
     std::snprintf(text, sizeof text, "tuning: %lld of %lld candidates",
+                  static_cast<long long>(progress.done),
+                  static_cast<long long>(progress.total));
+  } else if (progress.stage == TrainTableProgress::Stage::HoldingOut) {
+    std::snprintf(text, sizeof text, "held-out score: epoch %lld of %lld",
                   static_cast<long long>(progress.done),
                   static_cast<long long>(progress.total));
   } else {
@@ -83,11 +88,27 @@ void print_chains(const workflows::ChainReport& report, std::ostream& text) {
   }
 }
 
+/// The honest answer: how well rows are predicted that were not fitted.
+void print_held_out(const TrainTableResult& result, std::ostream& text) {
+  if (result.held_out) {
+    text << "held out    " << workflows::describe(*result.held_out) << "\n\n"
+         << report::to_text(workflows::score_table(*result.held_out)) << "\n"
+         << workflows::headline(*result.held_out) << "\n"
+         << "The model itself is fitted to all rows.\n";
+  } else {
+    text << "held out    nothing, so nothing says how good predictions are; "
+         << "score new rows with: radir evaluate " << shell_word(result.run)
+         << " TABLE\n";
+  }
+  if (!result.report.empty()) text << "report      " << result.report << "\n";
+}
+
 void print(const TrainTableResult& result, bool as_json) {
   if (as_json) {
     const Json document = {{"run", result.run},
                            {"config", result.config},
-                           {"metrics", result.metrics}};
+                           {"metrics", result.metrics},
+                           {"report", result.report}};
     std::cout << document.dump(2) << "\n";
     return;
   }
@@ -97,12 +118,14 @@ void print(const TrainTableResult& result, bool as_json) {
        << "inputs      " << result.inputs << "\n"
        << "target      " << result.target << " (" << result.likelihood << ")\n"
        << "method      " << result.method << "\n"
-       << "nll         " << Json(result.nll) << " nats per row\n";
+       << std::setprecision(4) << "nll         " << result.nll
+       << " nats per row of the training\n";
   if (result.chains) {
     print_chains(*result.chains, text);
   } else {
-    text << "kl          " << Json(result.kl) << " nats per row\n";
+    text << "kl          " << result.kl << " nats per row\n";
   }
+  print_held_out(result, text);
   std::cout << text.str();
 }
 
@@ -222,7 +245,10 @@ void add_train(CLI::App& root, Invocation& invocation) {
   add_settings_options(*command, options->settings);
   command->add_flag(
       "--tune", options->tune,
-      "Choose prior, noise model and number of epochs on held-out rows");
+      "Choose network, prior and noise model on held-out rows");
+  command->add_flag_callback(
+      "--no-holdout", [options] { options->holdout = false; },
+      "Train on all rows at once, without a score on held-out rows");
 }
 
 }  // namespace radir::cli

@@ -398,7 +398,7 @@ TEST(CSettings, AreThoseOfTheProgram) {
   for (const Json& setting : list) settings[setting["name"]] = setting;
   EXPECT_EQ(settings.at("steps")["default"], 20000);
   EXPECT_EQ(settings.at("hidden")["default"], Json::array({50}));
-  EXPECT_EQ(settings.at("missing")["choices"].size(), 3u);
+  EXPECT_EQ(settings.at("missing")["choices"].size(), 4u);
   EXPECT_EQ(settings.at("learning_rate")["range"], "> 0");
   std::int64_t length = 0;
   expect_status(radir_fit_settings(nullptr, 0, nullptr), RADIR_ARGUMENT_ERROR,

@@ -86,7 +86,7 @@ TEST(Arguments, AFolderThatWasThereStaysAfterAFailure) {
   std::filesystem::create_directory(run);
   const std::string begin =
       "train '" + table + "' --target y --out '" + run + "' ";
-  expect_failure(begin + "--epochs 20 --learning-rate 1e38", 3,
+  expect_failure(begin + "--epochs 20 --learning-rate 1e38 --json", 3,
                  "cannot be drawn");
   EXPECT_TRUE(std::filesystem::is_empty(run));
   EXPECT_EQ(run_program(begin + "--epochs 1").exit_code, 0);

@@ -290,7 +290,8 @@ TEST_F(ResumeCommand, AFolderThatVanishesIsMadeAgain) {
 }
 
 TEST_F(ResumeCommand, ATrainingThatFailsAtOnceLeavesNoFolder) {
-  expect_failure(line(train("100")) + " --learning-rate 1e30", 3, "finite");
+  expect_failure(line(train("100")) + " --learning-rate 1e30 --json", 3,
+                 "finite");
   EXPECT_FALSE(fs::exists(run()));
 }
 

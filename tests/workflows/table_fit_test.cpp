@@ -476,15 +476,17 @@ TEST(TableSource, ChunksMakeUpTheTable) {
   std::int64_t rows = 0;
   int chunks = 0;
   const auto extra = data::for_each_chunk(
-      path, 0, encoder, false,
-      [&](const data::Table& chunk, std::int64_t first) {
-        EXPECT_EQ(first, rows);
-        EXPECT_EQ(chunk.column("a").number(0), static_cast<double>(first));
-        rows += chunk.rows();
+      data::TableSource(std::vector<std::string>{path, path}), 0, encoder,
+      false, [&](const data::TableChunk& chunk) {
+        EXPECT_EQ(chunk.rows_before, rows);
+        EXPECT_EQ(chunk.file_rows_before, rows % kRows);
+        EXPECT_EQ(chunk.table.column("a").number(0),
+                  static_cast<double>(rows % kRows));
+        rows += chunk.table.rows();
         ++chunks;
       });
-  EXPECT_EQ(rows, kRows);
-  EXPECT_GT(chunks, 1);
+  EXPECT_EQ(rows, 2 * kRows);
+  EXPECT_GT(chunks, 2);
   EXPECT_EQ(extra, (std::vector<std::string>{"unused"}));
 }
 

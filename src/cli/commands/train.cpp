@@ -137,12 +137,12 @@ void print_columns(const std::vector<data::ColumnReading>& columns) {
   for (std::size_t i = 0; i < std::min(kMost, columns.size()); ++i) {
     table.rows.push_back({columns[i].name, columns[i].text()});
   }
-  std::cout << to_text(table);
+  std::cerr << to_text(table);
   if (columns.size() > kMost) {
-    std::cout << "and " << columns.size() - kMost
+    std::cerr << "and " << columns.size() - kMost
               << " more, see data.columns in config.json\n";
   }
-  std::cout << "\n" << std::flush;
+  std::cerr << "\n";
 }
 
 void train(TrainTableOptions options, const RunOptions& run,
@@ -156,11 +156,16 @@ void train(TrainTableOptions options, const RunOptions& run,
               ArgumentError,
               "a table and its --target are required (or --resume RUN)");
   options.settings.seed = common.seed;
+  const bool summary = !common.json && run.resume.empty();
+  const auto note = [summary](const std::string& text) {
+    // The summary says why columns are ignored.
+    if (!summary || text.rfind("ignored column ", 0) != 0) say(text);
+  };
   TableTraining training =
       run.resume.empty()
-          ? TableTraining::begin(std::move(options), run.out, say)
-          : TableTraining::resume(run.resume, say, run.moved_data);
-  if (!common.json && run.resume.empty()) print_columns(training.columns());
+          ? TableTraining::begin(std::move(options), run.out, note)
+          : TableTraining::resume(run.resume, note, run.moved_data);
+  if (summary) print_columns(training.columns());
   CommandThreads pool(common);
   TrainTableResult result;
   with_stop_signals(run, [&](const workflows::CheckpointOptions& checkpoints) {

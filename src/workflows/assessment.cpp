@@ -8,6 +8,7 @@
 #include "radir/data/table_source.h"
 #include "radir/likelihood/class_prediction.h"
 #include "radir/likelihood/predictive_mixture.h"
+#include "radir/data/column_code.h"
 
 namespace radir::workflows {
 namespace {
@@ -181,13 +182,15 @@ Assessment assess_table(const TableModel& model, const std::string& source,
   std::int64_t count = 0;
   data::for_each_chunk(
       source, options.seed, model.encoder, true,
-      [&](const data::Table& chunk, std::int64_t) { count += chunk.rows(); });
+      [&](const data::TableChunk& chunk) { count += chunk.table.rows(); });
   Assessor assessor(model.encoder, count);
   data::for_each_chunk(
       source, options.seed, model.encoder, true,
-      [&](const data::Table& chunk, std::int64_t first_row) {
-        assessor.add(predictor, model.encoder.encode(chunk, true, first_row),
-                     first_row);
+      [&](const data::TableChunk& chunk) {
+        assessor.add(
+            predictor,
+            model.encoder.encode(chunk.table, true, chunk.file_rows_before),
+            chunk.rows_before);
       });
   return assessor.finish();
 }

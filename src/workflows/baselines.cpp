@@ -1,3 +1,4 @@
+#include "radir/data/column_code.h"
 #include "workflows/baselines.h"
 
 #include <algorithm>

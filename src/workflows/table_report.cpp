@@ -8,6 +8,7 @@
 #include "radir/data/table.h"
 #include "radir/report/chart.h"
 #include "radir/report/table.h"
+#include "radir/data/column_code.h"
 
 namespace radir::workflows {
 namespace {

@@ -50,18 +50,23 @@ figure { margin: 1.2rem 0 0; }
   width: 100%; height: auto; background: var(--panel);
   border: 1px solid var(--line); border-radius: 8px;
 }
+.panels.small > svg { max-width: 40rem; }
 .panels > svg { padding: .6rem; }
 .scroll { overflow-x: auto; padding: .4rem .8rem; }
 figcaption { max-width: 60rem; margin-top: .7rem; color: var(--soft);
   font-size: .95rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums;
   font-size: .95rem; width: 100%; }
-th, td { padding: .35rem .8rem; text-align: left; max-width: 22rem;
+th, td { padding: .35rem .8rem; text-align: left; white-space: nowrap; }
+.long { white-space: normal; min-width: 9rem; max-width: 22rem;
   overflow-wrap: break-word; }
+@media (max-width: 600px) {
+  body { padding: 2rem .8rem 3rem; }
+  th, td { padding: .3rem .4rem; font-size: .85rem; }
+}
 th { border-bottom: 1px solid var(--line); font-weight: 600; }
 tr + tr td { border-top: 1px solid var(--line); }
-.number { text-align: right; white-space: nowrap; }
-th.number { white-space: normal; }
+.number { text-align: right; }
 summary { margin: 3.2rem 0 .6rem; cursor: pointer; }
 summary h2 { display: inline; }
 h1, .headline, p, figcaption { overflow-wrap: anywhere; }

@@ -186,8 +186,13 @@ std::string to_html(const Table& table) {
   const std::vector<bool> right = right_aligned(table);
   const auto cell = [&](const char* tag, std::size_t j,
                         const std::string& text) {
+    // Wider texts are broken into lines.
+    constexpr std::size_t kLong = 24;
+    std::string classes = right[j] ? "number" : "";
+    if (character_count(text) > kLong) classes += right[j] ? " long" : "long";
     return fmt::format("<{0}{1}>{2}</{0}>", tag,
-                       right[j] ? " class=\"number\"" : "", html_text(text));
+                       classes.empty() ? "" : " class=\"" + classes + "\"",
+                       html_text(text));
   };
   std::string out = "<table>\n<thead><tr>";
   for (std::size_t j = 0; j < table.columns.size(); ++j) {

@@ -146,9 +146,9 @@ report::Section class_section(const Assessment& found,
   constexpr std::size_t kMostClasses = 20;
   if (!tables.confusion.empty() && tables.classes.size() <= kMostClasses) {
     report::Table confusion;
-    confusion.columns = {{"actual", "actual"}};
+    confusion.columns = {{"actual", "actual \\ predicted"}};
     for (const std::string& name : tables.classes) {
-      confusion.columns.push_back({name, "predicted " + name});
+      confusion.columns.push_back({name, name});
     }
     for (std::size_t c = 0; c < tables.classes.size(); ++c) {
       std::vector<report::Cell> row = {tables.classes[c]};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "radir/data/column_code.h"
 #include "radir/data/table.h"
 #include "radir/report/chart.h"
 #include "radir/report/table.h"
@@ -158,8 +159,8 @@ report::Section columns_section(const std::vector<ColumnStrength>& strengths,
   figure.panels.push_back(strength_chart(strengths, matter, measured));
   figure.caption =
       "Strength: length of a column's weights in the first layer, each unit "
-      "weighted by what leads from it to the output; dot: mean over draws of "
-      "the weights, bar: 90 % of the draws.";
+      "weighted by what leads from it to the output; dot: mean, bar: 90 % of "
+      "draws of the weights.";
   if (measured) {
     figure.caption =
         "Shuffled: how much the held-out error rises when the values of a "

@@ -80,6 +80,13 @@ TEST(Table, RowsMustFitTheColumns) {
   expect_error<ArgumentError>([&] { to_json(table); }, part);
 }
 
+TEST(Table, LongTextsInHtmlAreBrokenIntoLines) {
+  const Table table = {{{"a", "A"}}, {{std::string(25, 'x')}, {"short"}}};
+  const std::string html = to_html(table);
+  EXPECT_NE(html.find("<td class=\"long\">xxx"), std::string::npos) << html;
+  EXPECT_NE(html.find("<td>short</td>"), std::string::npos) << html;
+}
+
 TEST(Table, FiguresForPeopleHaveFewDigitsAndNoPowersOfTen) {
   EXPECT_EQ(figure_text(32471.6), "32,470");
   EXPECT_EQ(figure_text(-1234567), "-1,235,000");

@@ -287,13 +287,14 @@ TableEncoder TableEncoder::with_inputs(const std::vector<bool>& kept) const {
   }
   const auto is_gone = [&](const ColumnReading& column) {
     return column.role == ColumnRole::Input &&
-           std::none_of(
-               result.inputs_.begin(), result.inputs_.end(),
-               [&](const ColumnCode& code) { return code.name == column.name; });
+           std::none_of(result.inputs_.begin(), result.inputs_.end(),
+                        [&](const ColumnCode& code) {
+                          return code.name == column.name;
+                        });
   };
-  result.columns_.erase(std::remove_if(result.columns_.begin(),
-                                       result.columns_.end(), is_gone),
-                        result.columns_.end());
+  result.columns_.erase(
+      std::remove_if(result.columns_.begin(), result.columns_.end(), is_gone),
+      result.columns_.end());
   return result;
 }
 

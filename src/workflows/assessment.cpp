@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "radir/core/error.h"
+#include "radir/data/column_code.h"
 #include "radir/data/table.h"
 #include "radir/data/table_source.h"
 #include "radir/likelihood/class_prediction.h"

@@ -1,5 +1,6 @@
 #include "radir/data/column_code.h"
 #include "workflows/baselines.h"
+#include "radir/data/column_code.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "radir/core/error.h"
+#include "radir/data/column_code.h"
 #include "radir/data/table.h"
 #include "radir/files/json_object.h"
 #include "radir/likelihood/class_prediction.h"

@@ -2,6 +2,7 @@
 #include <variant>
 
 #include "radir/core/error.h"
+#include "radir/data/column_code.h"
 #include "radir/data/data_kind.h"
 #include "radir/data/table_encoder.h"
 #include "radir/io/model_file.h"

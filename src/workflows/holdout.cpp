@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "radir/core/error.h"
+#include "radir/data/column_code.h"
 #include "radir/likelihood/class_scores.h"
 #include "radir/likelihood/regression_scores.h"
 #include "radir/train/trainer.h"

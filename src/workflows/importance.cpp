@@ -4,12 +4,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "radir/data/column_code.h"
 #include "radir/data/table_encoder.h"
 #include "radir/kernels/philox.h"
 #include "radir/likelihood/class_prediction.h"
 #include "radir/likelihood/predictive_mixture.h"
 #include "radir/network/plain_network.h"
 #include "radir/network/wiring.h"
+#include "radir/posterior/family_posterior.h"
 #include "radir/posterior/weight_posterior.h"
 #include "radir/train/model.h"
 #include "radir/train/point_network.h"
@@ -32,58 +34,93 @@ std::vector<std::size_t> columns_of_inputs(const data::TableEncoder& encoder) {
   return columns;
 }
 
-/// Draws the weights of all layers of a network, and measures the columns.
+/// Measures the columns of a network, one draw of its weights after another.
 class StrengthMeter {
  public:
   explicit StrengthMeter(const TableModel& model)
       : model_(model.spec),
         wiring_(model.spec.network),
         columns_(columns_of_inputs(model.encoder)),
-        column_count_(model.encoder.inputs().size()) {
+        lengths_(model.encoder.inputs().size()) {
     for (const train::WeightedLayer& layer : model_.layers()) {
       posteriors_.emplace_back(layer.shape, layer.weight);
-      weights_.emplace_back(static_cast<std::size_t>(layer.shape.size()));
     }
   }
 
   bool has_noise() const { return model_.has_noise(); }
 
+  /// Takes the mean weights of a network, to which its draws are compared.
+  void look_at(const std::vector<float>& parameters) {
+    // From the outputs back: the squared length of what leads from a unit of
+    // the first layer to them.
+    reach_.assign(static_cast<std::size_t>(wiring_.outputs(wiring_.size() - 1)),
+                  1);
+    for (std::size_t l = wiring_.size(); l-- > 1;) {
+      const std::vector<float> weights = mean_weights(parameters, l);
+      const auto& makers = wiring_.makers(l);
+      std::vector<double> before(
+          static_cast<std::size_t>(wiring_.outputs(l - 1)));
+      for (std::size_t i = 0; i < weights.size(); ++i) {
+        const auto weight = static_cast<double>(weights[i]);
+        before[static_cast<std::size_t>(makers[i % makers.size()])] +=
+            weight * weight * reach_[i / makers.size()];
+      }
+      reach_ = std::move(before);
+    }
+    mean_ = mean_weights(parameters, 0);
+    lengths_ = products(mean_);
+    for (double& length : lengths_) length = std::sqrt(length);
+  }
+
+  /// Of each column, the part of a draw along the mean.
   std::vector<double> measure(const std::vector<float>& parameters,
                               std::uint64_t seed, std::uint64_t draw) {
-    for (std::size_t l = 0; l < posteriors_.size(); ++l) {
-      posteriors_[l].sample(
-          weight_arrays(model_, model_.layers()[l], posteriors_[l], parameters),
-          {seed, static_cast<std::uint32_t>(l), draw}, weights_[l].data());
+    std::vector<float> weights(mean_.size());
+    posteriors_[0].sample(arrays(parameters, 0), {seed, 0, draw},
+                          weights.data());
+    std::vector<double> result = products(weights);
+    for (std::size_t c = 0; c < result.size(); ++c) {
+      result[c] = lengths_[c] > 0 ? result[c] / lengths_[c] : 0;
     }
-    // From the outputs back: the squared length of what leads from a unit to
-    // them.
-    std::vector<double> reach(
-        static_cast<std::size_t>(wiring_.outputs(wiring_.size() - 1)), 1);
-    for (std::size_t l = wiring_.size(); l-- > 0;) {
-      const auto& makers = wiring_.makers(l);
-      const bool first = l == 0;
-      std::vector<double> before(
-          first ? column_count_
-                : static_cast<std::size_t>(wiring_.outputs(l - 1)));
-      for (std::size_t i = 0; i < weights_[l].size(); ++i) {
-        const auto maker = static_cast<std::size_t>(makers[i % makers.size()]);
-        const auto weight = static_cast<double>(weights_[l][i]);
-        before[first ? columns_[maker] : maker] +=
-            weight * weight * reach[i / makers.size()];
-      }
-      reach = std::move(before);
-    }
-    for (double& value : reach) value = std::sqrt(value);
-    return reach;
+    return result;
   }
 
  private:
+  posterior::Arrays<const float> arrays(const std::vector<float>& parameters,
+                                        std::size_t l) const {
+    return weight_arrays(model_, model_.layers()[l], posteriors_[l],
+                         parameters);
+  }
+
+  std::vector<float> mean_weights(const std::vector<float>& parameters,
+                                  std::size_t l) {
+    std::vector<float> mean(
+        static_cast<std::size_t>(model_.layers()[l].shape.size()));
+    posteriors_[l].moments(arrays(parameters, l), mean.data(), nullptr);
+    return mean;
+  }
+
+  /// Of each column, the product of these weights of the first layer and their
+  /// means, units weighted by their reach.
+  std::vector<double> products(const std::vector<float>& weights) const {
+    std::vector<double> sums(lengths_.size());
+    const auto& makers = wiring_.makers(0);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const auto input = static_cast<std::size_t>(makers[i % makers.size()]);
+      sums[columns_[input]] += static_cast<double>(weights[i]) *
+                               static_cast<double>(mean_[i]) *
+                               reach_[i / makers.size()];
+    }
+    return sums;
+  }
+
   train::Model model_;
   network::Wiring wiring_;
   std::vector<std::size_t> columns_;  // of each input
-  std::size_t column_count_;
   std::vector<posterior::WeightPosterior<float>> posteriors_;
-  std::vector<std::vector<float>> weights_;
+  std::vector<double> reach_;    // of each unit of the first layer
+  std::vector<float> mean_;      // weights of the first layer
+  std::vector<double> lengths_;  // of each column's mean weights
 };
 
 ColumnStrength summary(const std::string& column, std::vector<double> draws) {
@@ -161,6 +198,7 @@ std::vector<ColumnStrength> column_strengths(const TableModel& model,
   std::vector<std::vector<double>> draws(columns.size());
   for (const std::vector<float>& parameters : model.networks) {
     const std::int64_t count = meter.has_noise() ? samples : 1;
+    meter.look_at(parameters);
     for (std::int64_t s = 0; s < count; ++s) {
       const auto found =
           meter.measure(parameters, seed, static_cast<std::uint64_t>(s));

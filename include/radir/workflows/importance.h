@@ -27,11 +27,13 @@ struct ColumnStrength {
   double upper = 0;  ///< 95 % quantile
 };
 
-/// One entry per input column of the encoder, in its order. Of a draw of the
-/// weights, the strength is the length (the radius) of all weights that the
-/// first layer has for the column, each unit of that layer weighted by the
-/// length of what leads from it to the outputs: a unit that nothing reads does
-/// not count. `samples` draws of each network; of draws of a chain, these.
+/// One entry per input column of the encoder, in its order. The strength is the
+/// length (the radius) of the mean weights that the first layer has for the
+/// column, each unit of that layer weighted by the length of what leads from it
+/// to the outputs: a unit that nothing reads does not count. The spread is that
+/// of draws of the weights along their mean, `samples` for each network; an
+/// interval that reaches 0 means that the weights may be noise. Each draw of a
+/// chain has its own length.
 std::vector<ColumnStrength> column_strengths(const TableModel& model,
                                              std::int64_t samples = 100,
                                              std::uint64_t seed = 0);

@@ -24,11 +24,12 @@ struct ReportOptions {
 
 /// Reads the folder of a run of `radir train` or `radir compress`, or of a fit
 /// through the C interface, finished or not, also while another process works
-/// in it: the loss so far, and once it is finished its figures and its model; of a training what held-out rows showed,
-/// which columns matter and how. A finished compression gives the page it
-/// gave when it ended. Throws IoError when it is not a run, or naming the file
-/// (and in metrics.jsonl the line) that is damaged; ArgumentError for a test
-/// table of a run that is no finished training.
+/// in it: the loss so far, and once it is finished its figures and its model;
+/// of a training what held-out rows showed, which columns matter and how. A
+/// finished compression gives the page it gave when it ended. Throws IoError
+/// when it is not a run, or naming the file (and in metrics.jsonl the line)
+/// that is damaged; ArgumentError for a test table of a run that is no finished
+/// training.
 RunReport report_run(const std::string& path, const ReportOptions& options = {},
                      ThreadPool* pool = nullptr);
 

@@ -248,9 +248,8 @@ void add_train(CLI::App& root, Invocation& invocation) {
   // Before the settings, so that these change what it sets.
   add_preset_option(*command, options->settings);
   add_settings_options(*command, options->settings);
-  command->add_flag(
-      "--tune", options->tune,
-      "Choose network, prior and noise model on held-out rows");
+  command->add_flag("--tune", options->tune,
+                    "Choose network, prior and noise model on held-out rows");
   command->add_flag_callback(
       "--no-holdout", [options] { options->holdout = false; },
       "Train on all rows at once, without a score on held-out rows");

@@ -9,7 +9,6 @@
 #include "radir/data/table_source.h"
 #include "radir/likelihood/class_prediction.h"
 #include "radir/likelihood/predictive_mixture.h"
-#include "radir/data/column_code.h"
 
 namespace radir::workflows {
 namespace {

@@ -1,4 +1,3 @@
-#include "radir/data/column_code.h"
 #include "workflows/baselines.h"
 #include "radir/data/column_code.h"
 

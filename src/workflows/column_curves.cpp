@@ -11,7 +11,6 @@
 #include "radir/likelihood/class_prediction.h"
 #include "radir/likelihood/predictive_mixture.h"
 #include "radir/workflows/table_predictor.h"
-#include "radir/data/column_code.h"
 #include "workflows/encoded_subset.h"
 #include "workflows/json_numbers.h"
 

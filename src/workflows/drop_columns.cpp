@@ -9,7 +9,6 @@
 #include "radir/network/spec.h"
 #include "radir/network/wiring.h"
 #include "radir/workflows/inspect.h"
-#include "radir/data/column_code.h"
 
 namespace radir::workflows {
 namespace {

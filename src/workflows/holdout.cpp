@@ -12,7 +12,6 @@
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_predictor.h"
 #include "radir/workflows/table_search.h"
-#include "radir/data/column_code.h"
 #include "workflows/baselines.h"
 #include "workflows/encoded_subset.h"
 

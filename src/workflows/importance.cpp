@@ -17,7 +17,6 @@
 #include "radir/train/point_network.h"
 #include "radir/train/trainer.h"
 #include "radir/workflows/table_predictor.h"
-#include "radir/data/column_code.h"
 #include "workflows/encoded_subset.h"
 #include "workflows/layer_arrays.h"
 

@@ -1,10 +1,12 @@
 #include "radir/workflows/run_findings.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "radir/core/error.h"
 #include "radir/files/atomic_file.h"
 #include "radir/files/byte_source.h"
+#include "radir/workflows/importance.h"
 
 namespace radir::workflows {
 namespace {
@@ -21,6 +23,25 @@ std::optional<std::string> text_of(const std::string& file) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> drawn_columns(const TableModel& model,
+                                       const std::optional<HeldOut>& held_out) {
+  constexpr std::size_t kMostDrawn = 6;
+  std::vector<std::size_t> columns = strength_order(column_strengths(model));
+  if (held_out && !held_out->columns.empty()) {
+    std::vector<std::size_t> matter;
+    for (const std::string& name : columns_that_matter(*held_out)) {
+      for (std::size_t c = 0; c < held_out->columns.size(); ++c) {
+        if (held_out->columns[c].column == name) matter.push_back(c);
+      }
+    }
+    // One panel at least.
+    if (matter.empty()) matter.push_back(columns.front());
+    columns = std::move(matter);
+  }
+  columns.resize(std::min(columns.size(), kMostDrawn));
+  return columns;
+}
 
 void write_held_out(const io::RunFolder& folder, const HeldOut& held_out) {
   files::write_file(folder.file(kHeldOutFile),

@@ -8,6 +8,7 @@
 #include "radir/core/shell_text.h"
 #include "radir/core/text_stream.h"
 #include "radir/core/version.h"
+#include "radir/data/column_reading.h"
 #include "radir/files/byte_source.h"
 #include "radir/files/json_object.h"
 #include "radir/io/checkpoint.h"
@@ -152,6 +153,16 @@ std::string source_of(const Json& config) {
              : "";
 }
 
+/// Those of the run, the ignored ones included; a run of version 0.1 has none.
+std::vector<data::ColumnReading> readings_of(const Json& config,
+                                             const TableModel& model) {
+  const Json data = config.value("data", Json());
+  if (!data.is_object() || !data.contains("columns")) {
+    return data::describe_columns(model.encoder);
+  }
+  return data::column_readings_from_json(data["columns"], "config.json");
+}
+
 /// What the page of a finished training says before the curves.
 void add_findings(const RunFolder& folder, const Json& config,
                   const io::SavedModel& saved, const ReportOptions& options,
@@ -183,7 +194,7 @@ void add_findings(const RunFolder& folder, const Json& config,
     page.sections.push_back(
         uncertain_section(held_out->assessment, "held-out rows"));
   }
-  page.sections.push_back(encoding_section(model.encoder));
+  page.sections.push_back(reading_section(readings_of(config, model)));
   if (auto trials = trials_section(config)) {
     page.sections.push_back(std::move(*trials));
   }

@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "radir/data/column_code.h"
+#include "radir/data/column_reading.h"
 #include "radir/data/table.h"
 #include "radir/report/chart.h"
 #include "radir/report/table.h"
-#include "radir/data/column_code.h"
 
 namespace radir::workflows {
 namespace {
@@ -196,35 +196,19 @@ report::Section curves_section(const std::vector<ColumnCurve>& curves,
   return {"Effect of the first columns", {std::move(figure)}};
 }
 
-report::Section encoding_section(const data::TableEncoder& encoder) {
+report::Section reading_section(
+    const std::vector<data::ColumnReading>& columns) {
   report::Table table;
-  table.columns = {{"column", "column"},
-                   {"read", "read as"},
-                   {"inputs", "inputs"},
-                   {"mean", "mean"},
-                   {"spread", "spread"}};
-  const auto add = [&](const data::ColumnCode& code, bool is_target) {
-    const bool numeric = code.type == data::ColumnType::Numeric;
-    std::vector<report::Cell> row = {
-        code.name,
-        numeric ? std::string("number")
-                : fmt::format("category of {} levels", code.categories.size()),
-        code.width(), report::Cell(), report::Cell()};
-    if (is_target) {
-      row[1] = "target, " + std::get<std::string>(row[1]);
-      row[2] = report::Cell();
-    }
-    if (numeric) {
-      row[3] = code.mean;
-      row[4] = code.scale;
-    }
-    table.rows.push_back(std::move(row));
-  };
-  add(encoder.target(), true);
-  for (const data::ColumnCode& code : encoder.inputs()) add(code, false);
+  table.columns = {
+      {"column", "column"}, {"read", "read as"}, {"inputs", "inputs"}};
+  for (const data::ColumnReading& column : columns) {
+    const bool is_input = column.role == data::ColumnRole::Input;
+    table.rows.push_back(
+        {column.name, column.text(),
+         is_input ? report::Cell(column.inputs) : report::Cell()});
+  }
   return {"How each column was read",
-          {report::TableBlock{std::move(table),
-                              "Columns that are not listed were not used."}}};
+          {report::TableBlock{std::move(table), "Columns of the table"}}};
 }
 
 std::optional<report::Section> trials_section(const Json& config) {

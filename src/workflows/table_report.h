@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "radir/data/column_reading.h"
 #include "radir/data/table_encoder.h"
 #include "radir/report/page.h"
 #include "radir/workflows/assessment.h"
@@ -46,8 +47,9 @@ report::Section columns_section(const std::vector<ColumnStrength>& strengths,
 report::Section curves_section(const std::vector<ColumnCurve>& curves,
                                const std::string& target);
 
-/// How each column became inputs of the network.
-report::Section encoding_section(const data::TableEncoder& encoder);
+/// How each column was read, and the inputs of the network it became.
+report::Section reading_section(
+    const std::vector<data::ColumnReading>& columns);
 
 /// The settings that tuning compared, best first; none without trials.
 std::optional<report::Section> trials_section(

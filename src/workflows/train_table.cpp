@@ -211,27 +211,6 @@ std::optional<ChainReport> chains_of(const Json& metrics,
   return report;
 }
 
-/// The columns whose effect the report draws: those that matter or, where that
-/// was not measured, the strongest.
-std::vector<std::size_t> drawn_columns(const TableModel& model,
-                                       const std::optional<HeldOut>& held_out) {
-  constexpr std::size_t kMostDrawn = 6;
-  std::vector<std::size_t> columns = strength_order(column_strengths(model));
-  if (held_out && !held_out->columns.empty()) {
-    std::vector<std::size_t> matter;
-    for (const std::string& name : columns_that_matter(*held_out)) {
-      for (std::size_t c = 0; c < held_out->columns.size(); ++c) {
-        if (held_out->columns[c].column == name) matter.push_back(c);
-      }
-    }
-    // One panel at least.
-    if (matter.empty()) matter.push_back(columns.front());
-    columns = std::move(matter);
-  }
-  columns.resize(std::min(columns.size(), kMostDrawn));
-  return columns;
-}
-
 TrainTableResult result_of(const std::string& run, const Json& config,
                            const Json& metrics) {
   TrainTableResult result;

@@ -57,6 +57,13 @@ def number(cell):
         return None
 
 
+def common(found, expected):
+    """What version 0.1 wrote, without what was added since."""
+    if not isinstance(expected, dict):
+        return found
+    return {key: common(found[key], expected[key]) for key in expected}
+
+
 class Compat(unittest.TestCase):
     maxDiff = None
 
@@ -100,7 +107,7 @@ class Compat(unittest.TestCase):
         for model, then in EXPECTED["evaluations"].items():
             with self.subTest(model=model):
                 out = self.succeed("evaluate", self.files / model, "digits", "--json")
-                self.expect_close(leaves(json.loads(out)), leaves(then))
+                self.expect_close(leaves(common(json.loads(out), then)), leaves(then))
 
     def test_models_are_inspected(self):
         for model in self.models():

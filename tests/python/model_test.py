@@ -152,6 +152,7 @@ class ProgramTest(unittest.TestCase):
                     file.write(",".join(cells) + "\n")
             run = os.path.join(folder, "run")
             words = [os.environ["RADIR_PROGRAM"], "train", csv, "--target", "y", "--out", run]
+            words += ["--missing", "refuse", "--no-holdout"]
             subprocess.run(words + options, check=True, capture_output=True)
             theirs = radir.Model.load(run)
         table = radir.Table("t").add_matrix(x, ["a", "b", "c"])

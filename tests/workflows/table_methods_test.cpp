@@ -81,6 +81,7 @@ TEST(TableMethods, WhatIsChosenStays) {
   TableSettings settings;
   settings.method = "vi";
   settings.grouping = posterior::Grouping::Row;
+  settings.restarts = 1;
   const TableSettings same = resolved(settings, 500, 10, 1);
   EXPECT_EQ(to_json(same), to_json(settings));
   EXPECT_EQ(family_of(same), "gaussian");

@@ -16,6 +16,11 @@ namespace radir::workflows {
 /// The checkpoints of the held-out fits belong to parts whose names begin so.
 constexpr const char* kHoldoutPart = "holdout";
 
+/// The columns whose effect is drawn: those that matter or, where that was not
+/// measured, the strongest. The first comes first.
+std::vector<std::size_t> drawn_columns(const TableModel& model,
+                                       const std::optional<HeldOut>& held_out);
+
 void write_held_out(const io::RunFolder& folder, const HeldOut& held_out);
 void write_curves(const io::RunFolder& folder,
                   const std::vector<ColumnCurve>& curves);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "radir/core/error.h"
 #include "radir/data/column_code.h"
@@ -40,6 +41,25 @@ ClassTables class_tables(const std::vector<std::string>& classes,
   return {classes, scores.confusion(), scores.calibration()};
 }
 
+std::optional<report::Table> confusion_table(const ClassTables& tables) {
+  constexpr std::size_t kMostClasses = 20;
+  if (tables.confusion.empty() || tables.classes.size() > kMostClasses) {
+    return std::nullopt;
+  }
+  report::Table table;
+  table.columns = {{"actual", "actual \\ predicted"}};
+  for (const std::string& name : tables.classes) {
+    table.columns.push_back({name, name});
+  }
+  for (std::size_t c = 0; c < tables.classes.size(); ++c) {
+    std::vector<report::Cell> row = {tables.classes[c]};
+    row.insert(row.end(), tables.confusion[c].begin(),
+               tables.confusion[c].end());
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 void NumberScores::add(const likelihood::RegressionScore& score) {
   scores_.add(score);
   absolutes_.push_back(std::abs(score.residual));
@@ -70,9 +90,8 @@ std::optional<double> Assessment::metric(const std::string& name) const {
   return std::nullopt;
 }
 
-Assessor::Assessor(const data::TableEncoder& encoder,
-                   std::int64_t expected_rows)
-    : encoder_(encoder),
+Assessor::Assessor(data::TableEncoder encoder, std::int64_t expected_rows)
+    : encoder_(std::move(encoder)),
       stride_(1 + std::max<std::int64_t>(0, expected_rows - 1) / kMostDrawn) {}
 
 void Assessor::add(TablePredictor& predictor, const data::EncodedRows& rows,

@@ -143,21 +143,9 @@ report::Section class_section(const Assessment& found,
                               const std::string& what) {
   report::Section section{"Classes of " + what, {}};
   const ClassTables& tables = *found.classes;
-  constexpr std::size_t kMostClasses = 20;
-  if (!tables.confusion.empty() && tables.classes.size() <= kMostClasses) {
-    report::Table confusion;
-    confusion.columns = {{"actual", "actual \\ predicted"}};
-    for (const std::string& name : tables.classes) {
-      confusion.columns.push_back({name, name});
-    }
-    for (std::size_t c = 0; c < tables.classes.size(); ++c) {
-      std::vector<report::Cell> row = {tables.classes[c]};
-      row.insert(row.end(), tables.confusion[c].begin(),
-                 tables.confusion[c].end());
-      confusion.rows.push_back(std::move(row));
-    }
+  if (auto confusion = confusion_table(tables)) {
     section.blocks.push_back(report::TableBlock{
-        std::move(confusion), "Rows by true and by most probable class."});
+        std::move(*confusion), "Rows by true and by most probable class."});
   }
   report::Chart chart =
       small_chart("Calibration", "probability of the predicted class",

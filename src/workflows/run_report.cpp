@@ -133,15 +133,18 @@ std::string name_of(const RunFolder& folder) {
   return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
-/// "finished, 3 networks, 600 epochs in all"
-std::string state_of(bool finished, const std::vector<LossCurve>& curves) {
+/// "finished, 3 networks, 600 epochs in all", or chains and iterations.
+std::string state_of(bool finished, bool sampled,
+                     const std::vector<LossCurve>& curves) {
   std::int64_t epochs = 0;
   for (const LossCurve& curve : curves) epochs += curve.epochs.back().epoch;
   std::ostringstream text = text_stream();
   text << (finished ? "finished, " : "unfinished, ");
-  if (curves.size() > 1) text << curves.size() << " networks, ";
-  text << epochs << (epochs == 1 ? " epoch" : " epochs")
-       << (curves.size() > 1 ? " in all" : "");
+  if (curves.size() > 1) {
+    text << curves.size() << (sampled ? " chains, " : " networks, ");
+  }
+  text << epochs << (sampled ? " iteration" : " epoch")
+       << (epochs == 1 ? "" : "s") << (curves.size() > 1 ? " in all" : "");
   return text.str();
 }
 
@@ -207,7 +210,8 @@ RunReport training_page(const RunFolder& folder, const Json& config,
   const std::vector<LossCurve> curves =
       finished ? read_metrics(folder.metrics_file()) : read_checkpoints(folder);
   RunReport result;
-  result.state = state_of(finished, curves);
+  const bool sampled = config.value("method", Json()) == "hmc";
+  result.state = state_of(finished, sampled, curves);
   report::Page page;
   page.title = "Run " + name_of(folder);
   const bool by_program = command != kFit;

@@ -96,6 +96,8 @@ TEST_F(SamplingCommand, PrintsHowWellTheChainsAgree) {
   EXPECT_TRUE(contains(trained.out, "chains      2, acceptance"))
       << trained.out;
   EXPECT_TRUE(contains(trained.out, "R-hat")) << trained.out;
+  EXPECT_TRUE(contains(read_bytes(folder_ / "run/report.html"),
+                       "finished, 2 chains, "));
 }
 
 TEST_F(SamplingCommand, Classes) {

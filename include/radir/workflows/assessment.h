@@ -12,6 +12,7 @@
 #include "radir/files/json_object.h"
 #include "radir/likelihood/class_scores.h"
 #include "radir/likelihood/regression_scores.h"
+#include "radir/report/table.h"
 #include "radir/workflows/table_model.h"
 #include "radir/workflows/table_predictor.h"
 
@@ -48,6 +49,9 @@ struct ClassTables {
 
 ClassTables class_tables(const std::vector<std::string>& classes,
                          const likelihood::ClassScores& scores);
+
+/// The confusion matrix for people; none beyond twenty classes.
+std::optional<report::Table> confusion_table(const ClassTables& tables);
 
 /// Scores of predicted numbers with two things that RegressionScores does not
 /// keep: the median absolute error, and the calibration curve.
@@ -87,7 +91,7 @@ class Assessor {
   static constexpr std::size_t kMostUncertain = 8;
 
   /// `expected_rows` decides which rows are in the sample.
-  Assessor(const data::TableEncoder& encoder, std::int64_t expected_rows);
+  Assessor(data::TableEncoder encoder, std::int64_t expected_rows);
 
   /// Predicts rows of which so many come before in the table.
   void add(TablePredictor& predictor, const data::EncodedRows& rows,

@@ -49,24 +49,6 @@ struct Comparison {
   std::optional<workflows::ClassTables> classes;
 };
 
-/// Rows by true and by predicted class; nothing where they would not fit.
-void print_confusion(const workflows::ClassTables& tables) {
-  constexpr std::size_t kMostClasses = 20;
-  if (tables.confusion.empty() || tables.classes.size() > kMostClasses) return;
-  report::Table table;
-  table.columns = {{"actual", "actual \\ predicted"}};
-  for (const std::string& name : tables.classes) {
-    table.columns.push_back({name, name});
-  }
-  for (std::size_t c = 0; c < tables.classes.size(); ++c) {
-    std::vector<report::Cell> row = {tables.classes[c]};
-    row.insert(row.end(), tables.confusion[c].begin(),
-               tables.confusion[c].end());
-    table.rows.push_back(std::move(row));
-  }
-  std::cout << "\n" << to_text(table);
-}
-
 /// How often classes were right that were predicted with some probability.
 void print_calibration(const workflows::ClassTables& tables) {
   report::Table table;
@@ -113,7 +95,9 @@ void print(const Comparison& comparison, bool json) {
   }
   std::cout << to_text(table);
   if (comparison.classes) {
-    print_confusion(*comparison.classes);
+    if (const auto confusion = confusion_table(*comparison.classes)) {
+      std::cout << "\n" << to_text(*confusion);
+    }
     print_calibration(*comparison.classes);
   }
 }

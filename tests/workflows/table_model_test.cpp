@@ -133,6 +133,7 @@ TEST(TableModel, ComesBackFromAFile) {
 
   // The same through a source that is read in chunks.
   TablePredictionOptions options;
+  options.samples = 10;
   std::vector<double> means;
   const auto read_rows =
       predict_table(back, "builtin:robot-arm", options,

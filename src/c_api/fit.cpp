@@ -1,5 +1,4 @@
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -102,8 +101,6 @@ class Fit {
   }
 
   void tune() {
-    std::vector<std::int64_t> all(static_cast<std::size_t>(table_->rows()));
-    std::iota(all.begin(), all.end(), 0);
     const auto candidates = workflows::search_candidates(
         workflows::resolved(settings_, encoder_, rows_.count),
         encoder_.is_classification());
@@ -112,7 +109,7 @@ class Fit {
     progress.total =
         workflows::search_trials(static_cast<std::int64_t>(candidates.size()));
     const auto trials = workflows::search_settings(
-        *table_, target_, given_.missing, all, candidates, &pool_,
+        *table_, target_, given_.missing, rows_.table_rows, candidates, &pool_,
         [&](const workflows::TableTrial&) {
           ++progress.done;
           progress_.tell(progress);

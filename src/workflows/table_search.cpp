@@ -78,7 +78,9 @@ double validation_score(const data::TableEncoder& encoder,
         method_of(settings).tunes_noise ? train::noise_factors()
                                         : std::vector{1.0});
     settings.noise_factor *= noise.factor;
-    return -noise.nll - log_scale(encoder);
+    const double score = -noise.nll - log_scale(encoder);
+    // Rounds are sorted by it.
+    return std::isnan(score) ? -std::numeric_limits<double>::infinity() : score;
   } catch (const NumericalError&) {
     return -std::numeric_limits<double>::infinity();
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include "radir/core/cpu.h"
@@ -302,18 +301,16 @@ class TableTraining::Impl {
  private:
   std::vector<TableTrial> tune(const TrainTableHooks& hooks, ThreadPool* pool,
                                const ResumableRun& run) {
-    std::vector<std::int64_t> rows(
-        static_cast<std::size_t>(problem_.table->rows()));
-    std::iota(rows.begin(), rows.end(), 0);
     const auto candidates = search_candidates(
         options_.settings, problem_.encoder.is_classification());
     TrainTableProgress progress;
     progress.stage = TrainTableProgress::Stage::Tuning;
     progress.total =
         search_trials(static_cast<std::int64_t>(candidates.size()));
+    // The rows that are held out later follow from the same order.
     return search_settings(
-        *problem_.table, options_.target, options_.missing, rows, candidates,
-        pool,
+        *problem_.table, options_.target, options_.missing,
+        problem_.rows.table_rows, candidates, pool,
         [&](const TableTrial&) {
           ++progress.done;
           if (hooks.on_progress) hooks.on_progress(progress);

@@ -194,6 +194,7 @@ std::optional<CompressedMixture> CompressedMixture::of(
   result.mean_ = mixture.mean();
   result.deviation_ = mixture.standard_deviation();
   result.points_ = moments.points(orders, scale_orders);
+  result.set_shape();
   return result;
 }
 
@@ -243,13 +244,41 @@ CompressedMixture::Slope CompressedMixture::cdf_and_slope(double value) const {
   return sum;
 }
 
+/// With the moments of normal components of the same variances.
+void CompressedMixture::set_shape() {
+  const double of_unit_scale = unit_variance(degrees_of_freedom_);
+  double third = 0;
+  double fourth = 0;
+  for (const Point& p : points_) {
+    const double d = (p.location - mean_) / deviation_;
+    const double scale = p.scale / deviation_;
+    const double variance = of_unit_scale * scale * scale;
+    third += p.weight * d * (d * d + 3 * variance);
+    fourth +=
+        p.weight * (d * d * (d * d + 6 * variance) + 3 * variance * variance);
+  }
+  skewness_ = third;
+  excess_kurtosis_ = fourth - 3;
+}
+
+double CompressedMixture::expanded_quantile(double probability) const {
+  double z = rough_normal_quantile(probability);
+  z -= (normal_cdf(z) - probability) / normal_density(z);
+  const double square = z * z;
+  const double by_skewness = (square - 1) / 6;
+  const double by_its_square = z * (5 - 2 * square) / 36;
+  const double by_kurtosis = z * (square - 3) / 24;
+  const double expanded =
+      z + skewness_ * (by_skewness + skewness_ * by_its_square) +
+      excess_kurtosis_ * by_kurtosis;
+  return mean_ + deviation_ * expanded;
+}
+
 /// Halley's method, with the second derivative of a normal distribution.
 double CompressedMixture::quantile(double probability) const {
   constexpr int kMostSteps = 30;
   constexpr double kLastStep = 3e-4;  // its error is of third order
-  double z = rough_normal_quantile(probability);
-  z -= (normal_cdf(z) - probability) / normal_density(z);
-  double x = mean_ + deviation_ * z;
+  double x = expanded_quantile(probability);
   for (int i = 0; i < kMostSteps; ++i) {
     const Slope at = cdf_and_slope(x);
     const double newton = (at.cdf - probability) / at.density / deviation_;

@@ -53,11 +53,17 @@ class CompressedMixture {
   CompressedMixture() = default;
 
   Slope cdf_and_slope(double value) const;
+  /// Sets skewness and excess kurtosis.
+  void set_shape();
+  /// Near the quantile: the expansion of Cornish and Fisher.
+  double expanded_quantile(double probability) const;
 
   std::size_t count_ = 0;  // of the components
   double degrees_of_freedom_ = 0;
   double mean_ = 0;
   double deviation_ = 0;
+  double skewness_ = 0;
+  double excess_kurtosis_ = 0;
   std::vector<Point> points_;
 };
 

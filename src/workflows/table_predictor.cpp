@@ -125,8 +125,11 @@ class TablePredictor::Impl {
   bool is_finite(const data::EncodedRows& rows, std::int64_t row,
                  std::int64_t in_chunk, std::int64_t chunk) const {
     const auto all_finite = [](const float* values, std::int64_t count) {
-      return std::all_of(values, values + count,
-                         [](float value) { return std::isfinite(value); });
+      bool result = true;
+      for (std::int64_t i = 0; i < count; ++i) {
+        result &= std::isfinite(values[i]);
+      }
+      return result;
     };
     const float* inputs = rows.inputs.data() + row * model_.input_size();
     if (!all_finite(inputs, model_.input_size())) return false;

@@ -80,6 +80,17 @@ double predicted_noise_loss(const LikelihoodData<T>& data, const T* targets,
   return table_of<T>(data.isa).predicted_noise(data, targets, noise);
 }
 
+template <typename T>
+double noise_mixture_loss(const LikelihoodData<T>& data, const T* targets,
+                          const NoiseMixture& mixture) {
+  RADIR_CHECK(mixture.parts >= 1 && mixture.parts <= kMostNoiseParts &&
+                  data.num_outputs % (3 * mixture.parts) == 0,
+              ArgumentError, "noise_mixture_loss: needs 1 to ", kMostNoiseParts,
+              " parts and three outputs for each, but has ", mixture.parts,
+              " parts and ", data.num_outputs, " outputs");
+  return table_of<T>(data.isa).noise_mixture(data, targets, mixture);
+}
+
 template double categorical_loss(const LikelihoodData<float>&,
                                  const std::int64_t*);
 template double categorical_loss(const LikelihoodData<double>&,
@@ -92,5 +103,9 @@ template double predicted_noise_loss(const LikelihoodData<float>&, const float*,
                                      NoiseOutput);
 template double predicted_noise_loss(const LikelihoodData<double>&,
                                      const double*, NoiseOutput);
+template double noise_mixture_loss(const LikelihoodData<float>&, const float*,
+                                   const NoiseMixture&);
+template double noise_mixture_loss(const LikelihoodData<double>&, const double*,
+                                   const NoiseMixture&);
 
 }  // namespace radir::kernels

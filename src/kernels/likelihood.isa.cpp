@@ -124,9 +124,10 @@ struct NoisyResidual {
 };
 
 template <typename T>
-inline NoisyResidual<T> with_log_variance(Vec<T> residual, Vec<T> raw) {
+inline NoisyResidual<T> with_log_variance(Vec<T> residual, Vec<T> raw,
+                                          double least) {
   const Vec<T> zero = {};
-  const Vec<T> low = broadcast(T(kMinLogVariance));
+  const Vec<T> low = broadcast(T(least));
   const Vec<T> high = broadcast(T(kMaxLogVariance));
   const Vec<T> bounded = select(raw < low, low, select(raw > high, high, raw));
   const Vec<T> precision = exp(-bounded);
@@ -162,7 +163,7 @@ double predicted_noise(const LikelihoodData<T>& data, const T* targets,
       const Vec<T> raw = output(data, width + i, slice);
       const NoisyResidual<T> result =
           noise == NoiseOutput::LogVariance
-              ? with_log_variance<T>(residual, raw)
+              ? with_log_variance<T>(residual, raw, kMinLogVariance)
               : with_softplus_scale<T>(residual, raw);
       set_gradient<T>(data, i, slice, result.by_mean);
       set_gradient<T>(data, width + i, slice, result.by_noise);
@@ -173,12 +174,68 @@ double predicted_noise(const LikelihoodData<T>& data, const T* targets,
   return loss;
 }
 
+// log sum_k exp(values[k]).
+template <typename T>
+inline Vec<T> log_sum_exp(const Vec<T>* values, std::int64_t count) {
+  Vec<T> largest = values[0];
+  for (std::int64_t k = 1; k < count; ++k) {
+    largest = select(values[k] > largest, values[k], largest);
+  }
+  Vec<T> total = {};
+  for (std::int64_t k = 0; k < count; ++k) total += exp(values[k] - largest);
+  return largest + log(total);
+}
+
+template <typename T>
+double noise_mixture(const LikelihoodData<T>& data, const T* targets,
+                     const NoiseMixture& mixture) {
+  const std::int64_t parts = mixture.parts;
+  const std::int64_t width = data.num_outputs / (3 * parts);
+  double loss = kHalfLogTwoPi * double(data.batch * width);
+  for_each_slice(data, [&](Slice slice) {
+    for (std::int64_t i = 0; i < width; ++i) {
+      const Vec<T> target = targets_of(targets, width, i, slice);
+      const auto at = [&](std::int64_t what, std::int64_t k) {
+        return (what * parts + k) * width + i;
+      };
+      Vec<T> logits[kMostNoiseParts] = {};
+      for (std::int64_t k = 0; k < parts; ++k) {
+        logits[k] = output(data, at(2, k), slice);
+      }
+      const Vec<T> normaliser = log_sum_exp<T>(logits, parts);
+      NoisyResidual<T> residuals[kMostNoiseParts];
+      Vec<T> joint[kMostNoiseParts] = {};  // log of share times density
+      for (std::int64_t k = 0; k < parts; ++k) {
+        residuals[k] = with_log_variance<T>(
+            output(data, at(0, k), slice) - target,
+            output(data, at(1, k), slice), mixture.min_log_variance);
+        joint[k] = logits[k] - normaliser - residuals[k].loss;
+      }
+      const Vec<T> log_density = log_sum_exp<T>(joint, parts);
+      for (std::int64_t k = 0; k < parts; ++k) {
+        const Vec<T> posterior = exp(joint[k] - log_density);
+        set_gradient<T>(data, at(0, k), slice,
+                        posterior * residuals[k].by_mean);
+        set_gradient<T>(data, at(1, k), slice,
+                        posterior * residuals[k].by_noise);
+        set_gradient<T>(data, at(2, k), slice,
+                        exp(logits[k] - normaliser) - posterior);
+      }
+      loss -= sum_of<T>(log_density, slice);
+    }
+  });
+  clear_tail(data);
+  return loss;
+}
+
 }  // namespace
 
 extern const LikelihoodTable<float> likelihood_float = {
-    categorical<float>, squared<float>, predicted_noise<float>};
+    categorical<float>, squared<float>, predicted_noise<float>,
+    noise_mixture<float>};
 extern const LikelihoodTable<double> likelihood_double = {
-    categorical<double>, squared<double>, predicted_noise<double>};
+    categorical<double>, squared<double>, predicted_noise<double>,
+    noise_mixture<double>};
 
 }  // namespace RADIR_ISA
 }  // namespace radir::kernels

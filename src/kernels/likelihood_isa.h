@@ -14,6 +14,8 @@ struct LikelihoodTable {
   double (*squared)(const LikelihoodData<T>&, const T* targets);
   double (*predicted_noise)(const LikelihoodData<T>&, const T* targets,
                             NoiseOutput noise);
+  double (*noise_mixture)(const LikelihoodData<T>&, const T* targets,
+                          const NoiseMixture& mixture);
 };
 
 namespace isa_generic {

@@ -169,7 +169,10 @@ std::optional<CompressedMixture> CompressedMixture::of(
   double low = first.location, high = first.location;
   double narrow = first.scale, wide = first.scale;
   for (const MixtureComponent& c : components) {
-    if (c.degrees_of_freedom != first.degrees_of_freedom) return std::nullopt;
+    if (c.degrees_of_freedom != first.degrees_of_freedom ||
+        c.weight != first.weight) {
+      return std::nullopt;
+    }
     low = std::min(low, c.location);
     high = std::max(high, c.location);
     narrow = std::min(narrow, c.scale);

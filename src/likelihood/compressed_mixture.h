@@ -14,8 +14,8 @@ namespace radir::likelihood {
 /// mean over the components of its polynomial, which follows from their
 /// Chebyshev moments.
 ///
-/// For components with equal degrees of freedom and locations and scales close
-/// to each other.
+/// For components with equal weights and degrees of freedom, and locations and
+/// scales close to each other.
 class CompressedMixture {
  public:
   /// Largest error of the distribution function: 1e-8, 1e-5.

@@ -15,6 +15,7 @@ struct Entry {
 constexpr Entry kKinds[] = {
     {Kind::Gaussian, "gaussian", make_gaussian},
     {Kind::PredictedNoise, "predicted-noise", make_predicted_noise},
+    {Kind::Mixture, "mixture", make_mixture},
     {Kind::Categorical, "categorical", make_categorical},
 };
 
@@ -40,6 +41,13 @@ void describe(SettingsVisitor& visit, Options& options) {
                options.prior_shape);
   visit.number({"prior_rate", "Rate of the precision's prior", above(0)},
                options.prior_rate);
+  if (options.kind != Kind::Mixture) return;
+  visit.integer({"parts", "Parts of a mixture",
+                 between(1, static_cast<double>(kernels::kMostNoiseParts))},
+                options.parts);
+  visit.number(
+      {"least_scale", "Least standard deviation of a part", between(0, 1)},
+      options.least_scale);
 }
 
 std::unique_ptr<const Likelihood> make_likelihood(const Options& options) {

@@ -60,31 +60,42 @@ PredictiveMixture::PredictiveMixture(std::vector<MixtureComponent> components)
     : components_(std::move(components)) {
   RADIR_CHECK(!components_.empty(), ArgumentError,
               "PredictiveMixture: needs at least one component");
-  const double count = static_cast<double>(components_.size());
   smallest_scale_ = std::numeric_limits<double>::infinity();
   for (const MixtureComponent& c : components_) {
+    RADIR_CHECK(c.weight >= 0 && std::isfinite(c.weight), ArgumentError,
+                "PredictiveMixture: a weight must be a finite number of 0 or ",
+                "more, but is ", c.weight);
+    total_weight_ += c.weight;
+  }
+  RADIR_CHECK(total_weight_ > 0 && std::isfinite(total_weight_), ArgumentError,
+              "PredictiveMixture: the weights must have a positive, finite ",
+              "sum, but it is ", total_weight_);
+  for (const MixtureComponent& c : components_) {
     RADIR_CHECK(c.scale > 0 && std::isfinite(c.scale) &&
-                    c.degrees_of_freedom > 2 && std::isfinite(c.location),
+                    c.degrees_of_freedom > 2 && std::isfinite(c.location) &&
+                    std::isfinite(c.offset),
                 ArgumentError, "PredictiveMixture: a component must have a ",
                 "finite location, a finite scale above 0 and more than 2 ",
                 "degrees of freedom, but has ", c.location, ", ", c.scale,
                 " and ", c.degrees_of_freedom);
-    mean_ += c.location / count;
+    mean_ += c.location * (c.weight / total_weight_);
     smallest_scale_ = std::min(smallest_scale_, c.scale);
   }
   // Squares are summed in a unit in which they neither overflow nor vanish.
   double largest = 0;
   for (const MixtureComponent& c : components_) {
-    largest =
-        std::max({largest, c.scale, std::abs(c.location / 2 - mean_ / 2)});
+    largest = std::max({largest, c.scale, std::abs(c.offset),
+                        std::abs(c.location / 2 - mean_ / 2)});
   }
   unit_ = power_of_two(largest);
   for (const MixtureComponent& c : components_) {
     MixtureComponent scaled = c;
     scaled.scale /= unit_;
-    const double distance = 2 * ((c.location / 2 - mean_ / 2) / unit_);
-    aleatoric_variance_ += variance_of(scaled) / count;
-    epistemic_variance_ += distance * distance / count;
+    const double offset = c.offset / unit_;
+    const double distance = 2 * ((c.location / 2 - mean_ / 2) / unit_) - offset;
+    const double share = c.weight / total_weight_;
+    aleatoric_variance_ += share * (variance_of(scaled) + offset * offset);
+    epistemic_variance_ += share * distance * distance;
   }
 }
 
@@ -115,26 +126,27 @@ double PredictiveMixture::log_density(double value) const {
       degrees = c.degrees_of_freedom;
       centre = log_density_at_centre(degrees);
     }
-    total.add(log_density_of(c, centre, value));
+    if (c.weight == 0) continue;
+    total.add(std::log(c.weight) + log_density_of(c, centre, value));
   }
-  return total.value() - std::log(static_cast<double>(components_.size()));
+  return total.value() - std::log(total_weight_);
 }
 
 double PredictiveMixture::cdf(double value) const {
   double sum = 0;
   for (const MixtureComponent& c : components_) {
-    sum += normal_cdf(
-        normal_score((value - c.location) / c.scale, c.degrees_of_freedom));
+    sum += c.weight * normal_cdf(normal_score((value - c.location) / c.scale,
+                                              c.degrees_of_freedom));
   }
-  return sum / static_cast<double>(components_.size());
+  return sum / total_weight_;
 }
 
 double PredictiveMixture::rough_density(double value) const {
   double sum = 0;
   for (const MixtureComponent& c : components_) {
-    sum += normal_density((value - c.location) / c.scale) / c.scale;
+    sum += c.weight * normal_density((value - c.location) / c.scale) / c.scale;
   }
-  return sum / static_cast<double>(components_.size());
+  return sum / total_weight_;
 }
 
 /// The result is the first point of a grid with cdf(point) >= probability. The
@@ -211,26 +223,31 @@ double PredictiveMixture::crps(double value) const {
   const std::size_t count = components_.size();
   double to_value = 0;
   for (const MixtureComponent& c : components_) {
-    to_value += mean_absolute(c.location - value, std::sqrt(variance_of(c)));
+    to_value +=
+        c.weight * mean_absolute(c.location - value, std::sqrt(variance_of(c)));
   }
-  to_value /= static_cast<double>(count);
+  to_value /= total_weight_;
 
   // Partners at evenly spread distances around the ring of draws.
   constexpr std::size_t kPartners = 64;
   const std::size_t partners =
       std::min(kPartners, std::max<std::size_t>(count - 1, 1));
   double between = 0;
+  double weights = 0;  // of the pairs
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t k = 1; k <= partners; ++k) {
       const std::size_t distance =
           count > kPartners ? k * (count - 1) / partners : k;
       const MixtureComponent& a = components_[i];
       const MixtureComponent& b = components_[(i + distance) % count];
-      between += mean_absolute(a.location - b.location,
-                               std::sqrt(variance_of(a) + variance_of(b)));
+      const double weight = a.weight * b.weight;
+      weights += weight;
+      between +=
+          weight * mean_absolute(a.location - b.location,
+                                 std::sqrt(variance_of(a) + variance_of(b)));
     }
   }
-  between /= static_cast<double>(count * partners);
+  if (weights > 0) between /= weights;
   return to_value - between / 2;
 }
 

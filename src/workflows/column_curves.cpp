@@ -81,7 +81,7 @@ void add_number(TablePredictor& predictor, const data::EncodedRows& rows,
       rows, [&](std::int64_t row, const likelihood::PredictiveMixture& p) {
         const auto at = static_cast<std::size_t>(row);
         for (const likelihood::MixtureComponent& c : p.components()) {
-          locations[at].push_back(c.location);
+          locations[at].push_back(c.location - c.offset);
         }
         variances[at] = p.aleatoric_deviation() * p.aleatoric_deviation();
       });

@@ -76,6 +76,7 @@ train::ModelSpec model_spec(const TableSettings& settings,
   spec.likelihood.prior_shape =
       settings.noise_shape.value_or(method.noise_shape);
   spec.likelihood.prior_rate = settings.noise_rate.value_or(method.noise_rate);
+  spec.likelihood.parts = settings.noise_parts;
   RADIR_CHECK(method.trainer != "pbp" ||
                   spec.likelihood.kind == likelihood::Kind::Gaussian,
               UnsupportedError, "the method ", settings.method,

@@ -58,6 +58,7 @@ class TablePredictor::Impl {
           for (likelihood::MixtureComponent& c : components) {
             c.location = target.mean + target.scale * c.location;
             c.scale *= target.scale;
+            c.offset *= target.scale;
             if (!std::isfinite(c.location) || !std::isfinite(c.scale))
               return false;
           }

@@ -217,7 +217,7 @@ std::vector<TableSettings> tuning_candidates(const TableSettings& given,
                                              bool classification) {
   if (classification) return tuning_candidates(given, {given.noise});
   return tuning_candidates(
-      given, {likelihood::Kind::Gaussian, likelihood::Kind::PredictedNoise});
+      given, {likelihood::Kind::Gaussian, likelihood::Kind::Mixture});
 }
 
 std::vector<TableSettings> tuning_candidates(

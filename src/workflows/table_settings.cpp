@@ -31,7 +31,9 @@ const Choices<likelihood::Kind>& noise_choices() {
       {likelihood::Kind::Gaussian,
        likelihood::to_string(likelihood::Kind::Gaussian)},
       {likelihood::Kind::PredictedNoise,
-       likelihood::to_string(likelihood::Kind::PredictedNoise)}};
+       likelihood::to_string(likelihood::Kind::PredictedNoise)},
+      {likelihood::Kind::Mixture,
+       likelihood::to_string(likelihood::Kind::Mixture)}};
   return choices;
 }
 
@@ -79,6 +81,7 @@ std::string describe_methods() {
 /// Settings that runs of version 0.1 do not have, with what it did. Left out
 /// where they are that, so that such runs can be resumed.
 Json later_settings() {
+  TableSettings defaults;
   Json json = {{"family", "radial-directional"},
                {"family_options", ""},
                {"method", "elbo"},
@@ -88,8 +91,8 @@ Json later_settings() {
                {"kl_weight", 1.0},
                {"noise_shape", nullptr},
                {"noise_rate", nullptr},
-               {"noise_factor", 1.0}};
-  TableSettings defaults;
+               {"noise_factor", 1.0},
+               {"noise_parts", defaults.noise_parts}};
   Json hmc = Json::object();
   files::SettingsWriter writer(hmc);
   train::describe(writer, defaults.hmc);
@@ -150,8 +153,8 @@ void describe_posterior(SettingsVisitor& visit, TableSettings& settings) {
                 {}},
                settings.output_layer, output_layer_choices());
   visit.choice({"likelihood",
-                "Noise model of a numeric target: one noise level, or one per "
-                "row",
+                "Noise model of a numeric target: one noise level, one per "
+                "row, or a mixture of several per row",
                 {}},
                settings.noise, noise_choices());
   visit.optional_number({"noise_shape",
@@ -166,6 +169,9 @@ void describe_posterior(SettingsVisitor& visit, TableSettings& settings) {
                 "--tune finds it on held-out rows",
                 above(0)},
                settings.noise_factor);
+  visit.integer({"noise_parts", "Normal distributions of the mixture of a row",
+                 between(2, 5)},
+                settings.noise_parts);
 }
 
 void describe_training(SettingsVisitor& visit, TableSettings& settings) {

@@ -22,6 +22,7 @@ using kernels::categorical_loss;
 using kernels::gamma_precision_loss;
 using kernels::GammaPrecisionLoss;
 using kernels::LikelihoodData;
+using kernels::noise_mixture_loss;
 using kernels::NoiseOutput;
 using kernels::predicted_noise_loss;
 
@@ -334,6 +335,100 @@ TEST(PredictedNoiseLoss, RefusesAnOddNumberOfOutputs) {
         predicted_noise_loss<double>(data, nullptr, NoiseOutput::LogVariance);
       },
       "must be even, but is 3");
+}
+
+template <typename T>
+void expect_noise_mixture(std::int64_t parts, double least) {
+  const std::int64_t targets = 2;
+  Problem problem(3 * parts * targets, 37);
+  for (double& x : problem.outputs) x = std::clamp(x, -3.0, 3.0);
+  expect_loss<T>(
+      problem,
+      [&](std::int64_t n, const std::vector<double>& y) {
+        double sum = 0;
+        for (std::int64_t i = 0; i < targets; ++i) {
+          double density = 0, total = 0;
+          for (std::int64_t k = 0; k < parts; ++k) {
+            const auto output = [&](std::int64_t what) {
+              return y[at((what * parts + k) * targets + i)];
+            };
+            const double sigma = std::exp(std::max(output(1), least) / 2);
+            const double z =
+                (problem.targets[at(n * targets + i)] - output(0)) / sigma;
+            density += std::exp(output(2) - z * z / 2) / sigma;
+            total += std::exp(output(2));
+          }
+          sum += std::log(2 * std::acos(-1.0)) / 2 - std::log(density / total);
+        }
+        return sum;
+      },
+      [&](const LikelihoodData<T>& data, const std::vector<T>& values) {
+        return noise_mixture_loss(data, values.data(), {parts, least});
+      });
+}
+
+TEST(NoiseMixtureLoss, IsTheNegativeLogDensity) {
+  for (std::int64_t parts : {1, 2, 3, 8}) {
+    expect_noise_mixture<double>(parts, kernels::kMinLogVariance);
+    expect_noise_mixture<float>(parts, kernels::kMinLogVariance);
+  }
+}
+
+// Far from every part the density underflows, its logarithm does not.
+TEST(NoiseMixtureLoss, IsFiniteFarFromEveryPart) {
+  for_each_isa([](Isa isa) {
+    std::vector<float> outputs(6 * 16), gradient(6 * 16);
+    outputs[0] = -100;
+    outputs[16] = 300;
+    outputs[2 * 16] = outputs[3 * 16] = -6;
+    outputs[4 * 16] = 500;
+    outputs[5 * 16] = -500;
+    const float target = 0;
+    LikelihoodData<float> data;
+    data.outputs = outputs.data();
+    data.num_outputs = 6;
+    data.batch = 1;
+    data.stride = 16;
+    data.gradient = gradient.data();
+    data.isa = isa;
+    const double loss = noise_mixture_loss(data, &target, {2});
+    EXPECT_NEAR(loss,
+                0.5 * (std::log(2 * std::acos(-1.0)) - 6 + 1e4 * std::exp(6.0)),
+                1e-5 * loss);
+    for (float slope : gradient) EXPECT_TRUE(std::isfinite(slope));
+  });
+}
+
+// Below the bound a log variance counts as the bound, and its derivative leads
+// back or nowhere.
+TEST(NoiseMixtureLoss, TheLeastVarianceIsABound) {
+  const double least = std::log(0.25);
+  for (double raw : {-30.0, -2.0}) {
+    std::vector<double> outputs(3 * 16), gradient(3 * 16);
+    outputs[0] = 0.1;
+    outputs[16] = raw;
+    const double target = 0;
+    LikelihoodData<double> data;
+    data.outputs = outputs.data();
+    data.num_outputs = 3;
+    data.batch = 1;
+    data.stride = 16;
+    data.gradient = gradient.data();
+    const double loss = noise_mixture_loss(data, &target, {1, least});
+    EXPECT_NEAR(loss, 0.5 * (std::log(2 * std::acos(-1.0)) + least + 0.04),
+                1e-12);
+    EXPECT_EQ(gradient[16], 0);
+  }
+}
+
+TEST(NoiseMixtureLoss, RefusesOutputsThatDoNotFit) {
+  LikelihoodData<double> data;
+  data.num_outputs = 8;
+  for (std::int64_t parts : {0, 2, 9}) {
+    expect_error<ArgumentError>(
+        [&] { noise_mixture_loss<double>(data, nullptr, {parts}); },
+        "three outputs for each, but has " + std::to_string(parts) + " parts");
+  }
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ TEST_P(LikelihoodContract, PredictionsAgreeWithTheLogLikelihood) {
   likelihood_->log_likelihoods(draws, {&target, nullptr}, example.own.data(),
                                &log_likelihood);
   likelihood_->add_components(draws, example.own.data(), components);
-  ASSERT_EQ(components.size(), 1u);
+  ASSERT_FALSE(components.empty());
   EXPECT_NEAR(PredictiveMixture(components).log_density(0.75), log_likelihood,
               1e-12);
   expect_error<UnsupportedError>([&] { likelihood_->predict_class(draws); },

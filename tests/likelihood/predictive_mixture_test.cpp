@@ -186,5 +186,51 @@ TEST(PredictiveMixture, RefusesWhatIsNoDistribution) {
   }
 }
 
+// A weight of two is the same component twice.
+TEST(PredictiveMixture, WeightsCountComponents) {
+  MixtureComponent heavy = {3, 0.5};
+  heavy.weight = 2;
+  const PredictiveMixture weighted({{0, 1}, heavy, {-1, 2, 12}});
+  const PredictiveMixture repeated({{0, 1}, {3, 0.5}, {3, 0.5}, {-1, 2, 12}});
+  EXPECT_NEAR(weighted.mean(), repeated.mean(), 1e-15);
+  EXPECT_NEAR(weighted.epistemic_deviation(), repeated.epistemic_deviation(),
+              1e-15);
+  EXPECT_NEAR(weighted.aleatoric_deviation(), repeated.aleatoric_deviation(),
+              1e-15);
+  for (double x : {-4.0, 0.3, 2.9, 7.0}) {
+    EXPECT_NEAR(weighted.log_density(x), repeated.log_density(x), 1e-14);
+    EXPECT_NEAR(weighted.cdf(x), repeated.cdf(x), 1e-15);
+  }
+  EXPECT_NEAR(weighted.quantile(0.8), repeated.quantile(0.8), 1e-8);
+}
+
+// Two draws of two parts each: what lies between the parts of a draw is noise.
+TEST(PredictiveMixture, TheSpreadWithinADrawIsNoise) {
+  const auto part = [](double location, double weight, double offset) {
+    MixtureComponent c = {location, 0.5};
+    c.weight = weight;
+    c.offset = offset;
+    return c;
+  };
+  // Means 1 and 3.
+  const PredictiveMixture p(
+      {part(0, 0.75, -1), part(4, 0.25, 3), part(2, 0.5, -1), part(4, 0.5, 1)});
+  EXPECT_NEAR(p.mean(), 2, 1e-15);
+  EXPECT_NEAR(p.epistemic_deviation(), 1, 1e-15);
+  EXPECT_NEAR(p.aleatoric_deviation(), std::sqrt(0.25 + (3 + 1) / 2.0), 1e-15);
+}
+
+TEST(PredictiveMixture, RefusesWeightsThatAreNone) {
+  MixtureComponent c;
+  c.weight = 0;
+  expect_error<ArgumentError>(
+      [&] {
+        PredictiveMixture({c, c});
+      },
+      "positive, finite sum, but it is 0");
+  c.weight = -1;
+  expect_error<ArgumentError>([&] { PredictiveMixture({c}); }, "but is -1");
+}
+
 }  // namespace
 }  // namespace radir::likelihood

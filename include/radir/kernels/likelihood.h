@@ -56,8 +56,9 @@ constexpr double kMaxLogVariance = 4.6051701859880913680;   // log(100)
 /// The log variance that an output stands for: the output itself between the
 /// bounds, the nearest bound outside, NaN for NaN. All that turns outputs into
 /// noise uses it.
-inline double bounded_log_variance(double output) {
-  return output < kMinLogVariance   ? kMinLogVariance
+inline double bounded_log_variance(double output,
+                                   double least = kMinLogVariance) {
+  return output < least             ? least
          : output > kMaxLogVariance ? kMaxLogVariance
                                     : output;
 }
@@ -78,5 +79,25 @@ enum class NoiseOutput { LogVariance, SoftplusScale };
 template <typename T>
 double predicted_noise_loss(const LikelihoodData<T>& data, const T* targets,
                             NoiseOutput noise);
+
+/// Parts that a mixture may have.
+constexpr std::int64_t kMostNoiseParts = 8;
+
+/// Outputs that describe a mixture of normal distributions for each target: of
+/// every part the means, [part][target], then the log variances, then the
+/// logits of its share.
+struct NoiseMixture {
+  std::int64_t parts = 2;
+  /// Lower bound of the log variances, in place of kMinLogVariance.
+  double min_log_variance = kMinLogVariance;
+};
+
+/// -sum log sum_k share_k N(y | f_k, sigma_k^2); targets are [batch][targets].
+/// Log variances are bounded as in predicted_noise_loss. Throws ArgumentError
+/// unless there are 1 to kMostNoiseParts parts and the outputs are a multiple
+/// of three times that.
+template <typename T>
+double noise_mixture_loss(const LikelihoodData<T>& data, const T* targets,
+                          const NoiseMixture& mixture);
 
 }  // namespace radir::kernels

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "radir/core/settings.h"
 
 namespace radir::likelihood {
@@ -9,6 +11,8 @@ enum class Kind {
   Gaussian,
   /// Normal; the network gives means, then log variances.
   PredictedNoise,
+  /// A mixture of normal distributions, all of it given by the network.
+  Mixture,
   /// One of as many classes as there are outputs, by softmax.
   Categorical,
 };
@@ -23,6 +27,10 @@ struct Options {
   /// Prior of the precision, for standardised targets (Gaussian).
   double prior_shape = 6;
   double prior_rate = 6;
+  /// Parts of a mixture, and the least standard deviation of one, for
+  /// standardised targets; 0: 1e-5.
+  std::int64_t parts = 3;
+  double least_scale = 0;
 };
 
 void describe(SettingsVisitor& visit, Options& options);

@@ -6,17 +6,21 @@
 
 namespace radir::likelihood {
 
-/// What one draw of the weights says of a target: Student's t around
-/// `location`, or a normal distribution where the degrees of freedom are
+/// What one draw of the weights says of a target, or a part of it: Student's t
+/// around `location`, or a normal distribution where the degrees of freedom are
 /// infinite.
 struct MixtureComponent {
   double location = 0;
   double scale = 1;
   double degrees_of_freedom = std::numeric_limits<double>::infinity();
+  /// Relative to those of the others.
+  double weight = 1;
+  /// Of the location from the mean of the draw, where that has several parts.
+  double offset = 0;
 };
 
-/// The predictive distribution of a number: the mean of its components'
-/// densities, each a draw of the weights.
+/// The predictive distribution of a number: the weighted mean of its
+/// components' densities.
 ///
 /// Student's t is exact in the density and in all moments. Its distribution
 /// function comes from Wallace's normal transform (D. L. Wallace, Ann. Math.
@@ -26,9 +30,10 @@ struct MixtureComponent {
 class PredictiveMixture {
  public:
   PredictiveMixture() = default;
-  /// Throws ArgumentError without components, or with one whose location or
-  /// scale is not finite, whose scale is not positive or whose degrees of
-  /// freedom are 2 or less (no variance).
+  /// Throws ArgumentError without components, or with one whose location,
+  /// offset, weight or scale is not finite, whose scale is not positive, whose
+  /// weight is negative or whose degrees of freedom are 2 or less (no
+  /// variance), and where all weights are 0.
   explicit PredictiveMixture(std::vector<MixtureComponent> components);
 
   const std::vector<MixtureComponent>& components() const {
@@ -37,9 +42,9 @@ class PredictiveMixture {
   double mean() const { return mean_; }
   /// sqrt(epistemic^2 + aleatoric^2).
   double standard_deviation() const;
-  /// Standard deviation of the components' locations: what more data removes.
+  /// Standard deviation of the draws' means: what more data removes.
   double epistemic_deviation() const;
-  /// Root of the components' mean variance: noise that stays.
+  /// Root of the draws' mean variance: noise that stays.
   double aleatoric_deviation() const;
 
   double log_density(double value) const;
@@ -67,6 +72,7 @@ class PredictiveMixture {
   double quantile_by_bisection(double probability) const;
 
   std::vector<MixtureComponent> components_;
+  double total_weight_ = 0;
   double mean_ = 0;
   double smallest_scale_ = 0;
   double unit_ = 1;  // of the deviations whose squares are below

@@ -56,6 +56,8 @@ struct TableSettings {
   std::optional<double> noise_rate;
   /// Of the variance of one noise level, after the training.
   double noise_factor = 1;
+  /// Parts of a mixture.
+  std::int64_t noise_parts = 3;
 
   /// Passes over the training rows; 0: as many as make `steps` steps, or the
   /// method's own number.

@@ -17,6 +17,7 @@
 #include "radir/train/hmc.h"
 #include "radir/train/trainer.h"
 #include "radir/workflows/chain_report.h"
+#include "radir/workflows/conformal.h"
 #include "radir/workflows/metrics_lines.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/table_fit.h"
@@ -42,8 +43,7 @@ class Fit {
 
   std::shared_ptr<ModelObject> operator()() {
     check_options();
-    encoder_ = data::TableEncoder::fit(*table_, target_, given_.missing);
-    rows_ = encoder_.encode(*table_, true);
+    encode();
     if (!given_.run.empty()) open_run();
     if (folder_ && folder_->is_finished()) {
       const std::string file = folder_->model_file();
@@ -59,6 +59,9 @@ class Fit {
       throw;
     }
     progress_.check();
+    if (given_.conformal) {
+      model.correction = workflows::conformal_correction(model, aside_, &pool_);
+    }
     io::SavedModel origin = saved_description(model);
     auto object =
         std::make_shared<ModelObject>(std::move(model), std::move(origin));
@@ -71,6 +74,19 @@ class Fit {
   }
 
  private:
+  void encode() {
+    if (given_.conformal) {
+      workflows::ConformalRows rows = workflows::set_aside(
+          *table_, target_, given_.missing, settings_.seed);
+      encoder_ = std::move(rows.encoder);
+      rows_ = std::move(rows.fitted);
+      aside_ = std::move(rows.aside);
+    } else {
+      encoder_ = data::TableEncoder::fit(*table_, target_, given_.missing);
+      rows_ = encoder_.encode(*table_, true);
+    }
+  }
+
   void check_options() {
     workflows::check(settings_);
     if (given_.tune) settings_ = workflows::searchable(settings_);
@@ -78,14 +94,17 @@ class Fit {
 
   /// Begins a run, or resumes one of the same data and settings.
   void open_run() {
-    const Json config = {
-        {"command",
-         {{"name", "fit"},
-          {"target", target_},
-          {"missing", data::to_string(given_.missing)},
-          {"tune", given_.tune},
-          {"settings", Json::parse(workflows::to_json(settings_))}}},
-        {"data", {{"fingerprint", workflows::fingerprint(rows_)}}}};
+    Json config = {{"command",
+                    {{"name", "fit"},
+                     {"target", target_},
+                     {"missing", data::to_string(given_.missing)},
+                     {"tune", given_.tune},
+                     {"settings", Json::parse(workflows::to_json(settings_))}}},
+                   {"data", {{"fingerprint", workflows::fingerprint(rows_)}}}};
+    if (given_.conformal) {
+      config["command"]["conformal"] = true;
+      config["data"]["fingerprint_aside"] = workflows::fingerprint(aside_);
+    }
     if (!io::RunFolder::is_begun(given_.run)) {
       folder_.emplace(io::RunFolder::create(given_.run));
       folder_->write_config(config.dump());
@@ -146,6 +165,7 @@ class Fit {
     Json training = Json::parse(workflows::to_json(settings_, rows_.count));
     training["missing"] = data::to_string(given_.missing);
     training["tuned"] = given_.tune;
+    if (given_.conformal) training["conformal"] = true;
     saved.training = training.dump();
     Json metrics = {{"networks", history_->final_losses()}};
     if (!chains_.empty()) {
@@ -171,6 +191,7 @@ class Fit {
   Progress progress_;
   data::TableEncoder encoder_;
   data::EncodedRows rows_;
+  data::EncodedRows aside_;  // corrects the quantiles
   std::optional<io::RunFolder> folder_;
   std::optional<workflows::ResumableRun> run_;
   std::optional<workflows::TrainingHistory> history_;

@@ -10,6 +10,7 @@
 #include "radir/data/table_encoder.h"
 #include "radir/likelihood/class_prediction.h"
 #include "radir/likelihood/predictive_mixture.h"
+#include "radir/likelihood/quantile_correction.h"
 #include "radir/workflows/table_model.h"
 #include "radir/workflows/table_predictor.h"
 
@@ -85,7 +86,8 @@ void clear(const radir_prediction& want, std::int64_t rows,
 }
 
 void write_number(const radir_prediction& want, std::size_t row,
-                  const likelihood::PredictiveMixture& p) {
+                  const likelihood::PredictiveMixture& p,
+                  const likelihood::QuantileCorrection& correction) {
   put(want.mean, row, p.mean());
   put(want.sd, row, p.standard_deviation());
   put(want.epistemic_sd, row, p.epistemic_deviation());
@@ -93,7 +95,8 @@ void write_number(const radir_prediction& want, std::size_t row,
   if (want.quantiles != nullptr) {
     const auto count = static_cast<std::size_t>(want.probability_count);
     for (std::size_t q = 0; q < count; ++q) {
-      want.quantiles[row * count + q] = p.quantile(want.probabilities[q]);
+      want.quantiles[row * count + q] =
+          p.quantile(correction(want.probabilities[q]));
     }
   }
   if (want.values == nullptr) return;
@@ -137,7 +140,7 @@ void predict(ModelObject& object, const data::Table& table,
     } else {
       predictor.regression(
           rows, [&](std::int64_t i, const likelihood::PredictiveMixture& p) {
-            write_number(want, row_of(i), p);
+            write_number(want, row_of(i), p, predictor.correction());
           });
     }
   });
@@ -148,7 +151,7 @@ std::string evaluate(ModelObject& object, const data::Table& table,
   const data::TableEncoder& encoder = object.model().encoder;
   workflows::check_table(encoder, table, /*with_target=*/true);
   const data::EncodedRows rows = encoder.encode(table, true);
-  workflows::TableScores scores(encoder);
+  workflows::TableScores scores(encoder, object.model().correction);
   object.predict(options, [&](workflows::TablePredictor& predictor) {
     scores.add(predictor, rows);
   });

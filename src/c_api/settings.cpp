@@ -176,6 +176,12 @@ void describe(SettingsVisitor& visit, FitSettings& settings) {
               "Choose prior, noise model and number of epochs on held-out rows",
               {}},
              settings.tune);
+  visit.flag({"conformal",
+              "Set a fifth of the rows aside, fit the others, and correct the "
+              "quantiles by these rows: intervals then hold at least the share "
+              "of new rows that they say",
+              {}},
+             settings.conformal);
   describe_threads(visit, settings.threads);
   describe_run(visit, settings.run);
 }

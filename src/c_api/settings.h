@@ -21,6 +21,7 @@ struct FitSettings {
   workflows::TableSettings table;
   data::MissingValues missing = data::MissingValues::Refuse;
   bool tune = false;
+  bool conformal = false;
   std::int64_t threads = 0;
   std::string run;  ///< folder of checkpoints; empty: none
 };

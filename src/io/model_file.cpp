@@ -101,7 +101,7 @@ Json to_json(const SavedModel& model) {
   for (const auto& options : model.spec.weights) {
     posteriors.push_back(to_json(options));
   }
-  return {
+  Json json = {
       {"format", kFormatVersion},
       {"program", version()},
       {"architecture", io::to_json(model.spec.network)},
@@ -114,6 +114,19 @@ Json to_json(const SavedModel& model) {
       {"training", parse_section(model.training, "training")},
       {"metrics", parse_section(model.metrics, "metrics")},
       {"data", parse_section(model.data, "data")}};
+  if (!model.conformal.empty()) json["conformal"] = model.conformal;
+  return json;
+}
+
+std::vector<double> read_probabilities(files::JsonObject& json,
+                                       const char* key) {
+  std::vector<double> probabilities;
+  for (const Json& value : json.array(key)) {
+    json.check_type(value.is_number() && value >= 0 && value <= 1, key,
+                    "a list of numbers from 0 to 1");
+    probabilities.push_back(value);
+  }
+  return probabilities;
 }
 
 /// Everything but the numbers; `networks` gets its length.
@@ -142,6 +155,9 @@ SavedModel read_document(files::JsonObject json) {
   model.training = json.section("training");
   model.metrics = json.section("metrics");
   model.data = json.section("data");
+  if (json.has("conformal")) {
+    model.conformal = read_probabilities(json, "conformal");
+  }
   json.finish();
   return model;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "likelihood/compressed_mixture.h"
 #include "likelihood/finite_metrics.h"
@@ -18,18 +19,30 @@ double calibration_quantile(std::size_t i) {
   return 0.05 * static_cast<double>(i + 1);
 }
 
-template <typename Mixture>
-void set_widths(const Mixture& prediction, RegressionScore& score) {
+/// The few points are accurate for probabilities in between alone.
+constexpr double kLeastCompressed = 0.001;
+
+void set_widths(const PredictiveMixture& prediction,
+                const std::optional<CompressedMixture>& few,
+                const QuantileCorrection& correction, RegressionScore& score) {
   for (std::size_t l = 0; l < kIntervalLevels.size(); ++l) {
     const double tail = tail_of(kIntervalLevels[l]);
-    score.widths[l] = prediction.quantile(1 - tail) - prediction.quantile(tail);
+    const double lower = correction(tail);
+    const double upper = correction(1 - tail);
+    const bool central =
+        lower >= kLeastCompressed && upper <= 1 - kLeastCompressed;
+    score.widths[l] =
+        few && central
+            ? few->quantile(upper) - few->quantile(lower)
+            : prediction.quantile(upper) - prediction.quantile(lower);
   }
 }
 
 }  // namespace
 
 /// A few points stand for all draws of the weights where they can.
-RegressionScore score(const PredictiveMixture& prediction, double target) {
+RegressionScore score(const PredictiveMixture& prediction, double target,
+                      const QuantileCorrection& correction) {
   using Accuracy = CompressedMixture::Accuracy;
   // Farther out, the error of the density is no longer a small part of it.
   constexpr double kCentre = 2;
@@ -41,7 +54,7 @@ RegressionScore score(const PredictiveMixture& prediction, double target) {
   result.log_density = fine && is_central ? std::log(fine->density(target))
                                           : prediction.log_density(target);
   result.probability = fine ? fine->cdf(target) : prediction.cdf(target);
-  fine ? set_widths(*fine, result) : set_widths(prediction, result);
+  set_widths(prediction, fine, correction, result);
   constexpr std::size_t kFewPoints = 8;
   const auto rough = fine && fine->size() <= kFewPoints
                          ? fine
@@ -57,6 +70,17 @@ bool RegressionScore::is_finite() const {
          std::all_of(widths.begin(), widths.end(), finite);
 }
 
+RegressionScores::RegressionScores(const QuantileCorrection& correction) {
+  for (std::size_t l = 0; l < kIntervalLevels.size(); ++l) {
+    const double tail = tail_of(kIntervalLevels[l]);
+    intervals_[l].lower = correction(tail);
+    intervals_[l].upper = correction(1 - tail);
+  }
+  for (std::size_t i = 0; i < quantiles_.size(); ++i) {
+    quantiles_[i] = correction(calibration_quantile(i));
+  }
+}
+
 void RegressionScores::add(const RegressionScore& score) {
   ++count_;
   log_likelihood_ += score.log_density;
@@ -64,14 +88,13 @@ void RegressionScores::add(const RegressionScore& score) {
   absolutes_ += std::abs(score.residual);
   crps_ += score.crps;
   for (std::size_t l = 0; l < kIntervalLevels.size(); ++l) {
-    const double tail = tail_of(kIntervalLevels[l]);
-    const bool inside =
-        score.probability >= tail && score.probability <= 1 - tail;
+    const bool inside = score.probability >= intervals_[l].lower &&
+                        score.probability <= intervals_[l].upper;
     intervals_[l].inside += inside ? 1 : 0;
     intervals_[l].width += score.widths[l];
   }
   for (std::size_t i = 0; i < below_.size(); ++i) {
-    if (score.probability <= calibration_quantile(i)) ++below_[i];
+    if (score.probability <= quantiles_[i]) ++below_[i];
   }
 }
 

@@ -60,11 +60,18 @@ std::optional<report::Table> confusion_table(const ClassTables& tables) {
   return table;
 }
 
+NumberScores::NumberScores(const likelihood::QuantileCorrection& correction)
+    : scores_(correction) {
+  for (std::size_t i = 0; i < quantiles_.size(); ++i) {
+    quantiles_[i] = correction(curve_quantile(i));
+  }
+}
+
 void NumberScores::add(const likelihood::RegressionScore& score) {
   scores_.add(score);
   absolutes_.push_back(std::abs(score.residual));
   for (std::size_t i = 0; i < below_.size(); ++i) {
-    if (score.probability <= curve_quantile(i)) ++below_[i];
+    if (score.probability <= quantiles_[i]) ++below_[i];
   }
 }
 
@@ -90,9 +97,12 @@ std::optional<double> Assessment::metric(const std::string& name) const {
   return std::nullopt;
 }
 
-Assessor::Assessor(data::TableEncoder encoder, std::int64_t expected_rows)
+Assessor::Assessor(data::TableEncoder encoder, std::int64_t expected_rows,
+                   likelihood::QuantileCorrection correction)
     : encoder_(std::move(encoder)),
-      stride_(1 + std::max<std::int64_t>(0, expected_rows - 1) / kMostDrawn) {}
+      stride_(1 + std::max<std::int64_t>(0, expected_rows - 1) / kMostDrawn),
+      correction_(std::move(correction)),
+      numbers_(correction_) {}
 
 void Assessor::add(TablePredictor& predictor, const data::EncodedRows& rows,
                    std::int64_t first_row) {
@@ -124,11 +134,11 @@ void Assessor::add_numbers(TablePredictor& predictor,
     row.predicted = p.mean();
     row.epistemic = p.epistemic_deviation();
     row.aleatoric = p.aleatoric_deviation();
-    here.score = likelihood::score(p, row.actual);
+    here.score = likelihood::score(p, row.actual, correction_);
     here.is_scored = here.score.is_finite();
     if ((seen_ + i) % stride_ != 0) return;
-    row.lower = p.quantile(kLowerQuantile);
-    row.upper = p.quantile(kUpperQuantile);
+    row.lower = p.quantile(correction_(kLowerQuantile));
+    row.upper = p.quantile(correction_(kUpperQuantile));
   });
   for (const Found& here : found) {
     if (here.is_scored) {
@@ -202,7 +212,7 @@ Assessment assess_table(const TableModel& model, const std::string& source,
   data::for_each_chunk(
       source, options.seed, model.encoder, true,
       [&](const data::TableChunk& chunk) { count += chunk.table.rows(); });
-  Assessor assessor(model.encoder, count);
+  Assessor assessor(model.encoder, count, model.correction);
   data::for_each_chunk(
       source, options.seed, model.encoder, true,
       [&](const data::TableChunk& chunk) {

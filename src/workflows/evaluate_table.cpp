@@ -17,7 +17,7 @@ class Scorer {
   Scorer(const TableModel& model, const TablePredictionOptions& options,
          ThreadPool* pool)
       : predictor_(model, options.samples, options.seed, pool),
-        scores_(model.encoder) {}
+        scores_(model.encoder, model.correction) {}
 
   void add(const data::EncodedRows& rows, std::int64_t rows_before) {
     left_out_.add(scores_.add(predictor_, rows), rows_before);
@@ -53,6 +53,7 @@ EvaluateTableResult evaluate_table(const TableModel& model,
   if (model.networks.size() > 1 && train::Model(model.spec).has_noise()) {
     first_model = model;
     first_model->networks.resize(1);
+    first_model->correction = {};  // it is that of all of them together
     first.emplace(*first_model, options, pool);
   }
   EvaluateTableResult result;

@@ -45,6 +45,23 @@ struct PartResult {
   std::optional<TableModel> linear_classes;
 };
 
+/// Simple models of the rows that were fitted.
+void fit_baselines(const data::TableEncoder& encoder,
+                   const data::EncodedRows& fitted, std::uint64_t seed,
+                   PartResult& result) {
+  result.constant.emplace(encoder, fitted);
+  if (!encoder.is_classification()) {
+    result.line = LinearModel::fit(encoder, fitted);
+  } else if (encoder.input_size() <= LinearModel::kMostInputs) {
+    try {
+      result.linear_classes =
+          fit_networks(encoder, fitted, linear_class_settings(seed));
+    } catch (const NumericalError&) {
+      // A baseline that cannot be fitted is left out.
+    }
+  }
+}
+
 PartResult fit_part(const data::TableEncoder& encoder,
                     const data::EncodedRows& rows, const HoldoutPart& part,
                     const TableSettings& settings, ThreadPool* pool,
@@ -61,17 +78,7 @@ PartResult fit_part(const data::TableEncoder& encoder,
         return true;
       },
       pool, run);
-  result.constant.emplace(encoder, fitted);
-  if (!encoder.is_classification()) {
-    result.line = LinearModel::fit(encoder, fitted);
-  } else if (encoder.input_size() <= LinearModel::kMostInputs) {
-    try {
-      result.linear_classes =
-          fit_networks(encoder, fitted, linear_class_settings(settings.seed));
-    } catch (const NumericalError&) {
-      // A baseline that cannot be fitted is left out.
-    }
-  }
+  fit_baselines(encoder, fitted, settings.seed, result);
   return result;
 }
 
@@ -127,6 +134,44 @@ TableMetrics linear_scores(const data::TableEncoder& encoder,
   return numbers.count() > 0 ? numbers.metrics() : TableMetrics();
 }
 
+/// What the predictions of all held-out rows show.
+HeldOut scored(const data::TableEncoder& encoder,
+               const std::vector<PartResult>& parts, std::int64_t table_rows,
+               const TableSettings& settings, ThreadPool* pool,
+               const ResumableRun* run) {
+  std::int64_t expected = 0;
+  for (const PartResult& part : parts) expected += part.held_out.count;
+  const std::int64_t columns =
+      static_cast<std::int64_t>(encoder.inputs().size());
+  const std::int64_t shuffled_rows =
+      std::clamp(kShuffledRows / columns, kLeastShuffledRows,
+                 kMostShuffledRows) /
+          static_cast<std::int64_t>(parts.size()) +
+      1;
+  Assessor assessor(encoder, expected);
+  ShuffledColumns shuffled(encoder);
+  for (const PartResult& part : parts) {
+    if (run != nullptr) run->check_stop();
+    TablePredictor predictor(part.model, kHoldoutSamples, settings.seed, pool);
+    assessor.add(predictor, part.held_out);
+    if (columns <= kMostShuffledColumns) {
+      shuffled.add(part.model, part.held_out, shuffled_rows, kShuffleSamples,
+                   settings.seed, pool);
+    }
+  }
+  HeldOut result;
+  result.parts = static_cast<std::int64_t>(parts.size());
+  result.table_rows = table_rows;
+  result.fits = settings.fits();
+  result.method = settings.method;
+  result.target = encoder.target().name;
+  result.assessment = assessor.finish();
+  result.constant = constant_scores(encoder, parts);
+  result.linear = linear_scores(encoder, parts);
+  result.columns = shuffled.effects();
+  return result;
+}
+
 }  // namespace
 
 std::vector<HoldoutPart> holdout_parts(std::int64_t rows,
@@ -179,39 +224,19 @@ HeldOut hold_out(const data::TableEncoder& encoder,
                   fit_part(encoder, rows, parts[at], settings,
                            share ? nullptr : pool, part.get(), count_epoch);
             });
-  std::int64_t expected = 0;
-  for (const HoldoutPart& part : parts) {
-    expected += static_cast<std::int64_t>(part.held_out.size());
-  }
-  const std::int64_t columns =
-      static_cast<std::int64_t>(encoder.inputs().size());
-  const std::int64_t shuffled_rows =
-      std::clamp(kShuffledRows / columns, kLeastShuffledRows,
-                 kMostShuffledRows) /
-          static_cast<std::int64_t>(parts.size()) +
-      1;
-  Assessor assessor(encoder, expected);
-  ShuffledColumns shuffled(encoder);
-  for (const PartResult& part : results) {
-    if (run != nullptr) run->check_stop();
-    TablePredictor predictor(part.model, kHoldoutSamples, settings.seed, pool);
-    assessor.add(predictor, part.held_out);
-    if (columns <= kMostShuffledColumns) {
-      shuffled.add(part.model, part.held_out, shuffled_rows, kShuffleSamples,
-                   settings.seed, pool);
-    }
-  }
-  HeldOut result;
-  result.parts = static_cast<std::int64_t>(parts.size());
-  result.table_rows = rows.count;
-  result.fits = settings.fits();
-  result.method = settings.method;
-  result.target = encoder.target().name;
-  result.assessment = assessor.finish();
-  result.constant = constant_scores(encoder, results);
-  result.linear = linear_scores(encoder, results);
-  result.columns = shuffled.effects();
-  return result;
+  return scored(encoder, results, rows.count, settings, pool, run);
+}
+
+HeldOut hold_out(const TableModel& model, const data::EncodedRows& fitted,
+                 const data::EncodedRows& held_out,
+                 const TableSettings& settings, ThreadPool* pool,
+                 const ResumableRun* run) {
+  std::vector<PartResult> results(1);
+  results.front().model = model;
+  results.front().held_out = held_out;
+  fit_baselines(model.encoder, fitted, settings.seed, results.front());
+  return scored(model.encoder, results, fitted.count + held_out.count, settings,
+                pool, run);
 }
 
 }  // namespace radir::workflows

@@ -132,6 +132,7 @@ io::SavedModel prune_model(const io::SavedModel& model,
     selection = prune::select(wiring, scores, thresholds);
   }
   io::SavedModel result = model;
+  result.conformal.clear();  // the smaller network predicts something else
   result.networks.clear();
   for (const std::vector<float>& parameters : model.networks) {
     prune::ShrunkModel<float> shrunk =

@@ -39,7 +39,8 @@ TablePrediction predict_numbers(TablePredictor& predictor,
         result.epistemic_sd[row] = p.epistemic_deviation();
         result.aleatoric_sd[row] = p.aleatoric_deviation();
         for (std::size_t q = 0; q < quantiles.size(); ++q) {
-          result.quantiles[q][row] = p.quantile(quantiles[q]);
+          result.quantiles[q][row] =
+              p.quantile(predictor.correction()(quantiles[q]));
         }
       });
   return result;

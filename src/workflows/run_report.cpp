@@ -187,7 +187,7 @@ void add_findings(const RunFolder& folder, const Json& config,
   }
   if (held_out) {
     page.headline = headline(*held_out);
-    page.sections.push_back(score_section(*held_out));
+    page.sections.push_back(score_section(*held_out, model.correction));
     append(assessment_sections(held_out->assessment, target, "held-out rows"));
   }
   page.sections.push_back(columns_section(column_strengths(model), held_out));

@@ -88,7 +88,7 @@ TableMetrics TableModel::evaluate(const data::Table& table,
                                   ThreadPool* pool) const {
   check_table(encoder, table, /*with_target=*/true);
   TablePredictor predictor(*this, options.samples, options.seed, pool);
-  TableScores scores(encoder);
+  TableScores scores(encoder, correction);
   RowList left_out;
   left_out.add(scores.add(predictor, encoder.encode(table, true)), 0);
   RADIR_CHECK(left_out.count == 0, NumericalError, table.source(), ": ",
@@ -106,6 +106,7 @@ io::SavedModel saved_model(const TableModel& model) {
   saved.spec = model.spec;
   saved.networks = model.networks;
   saved.preprocessing = model.encoder.to_json();
+  saved.conformal = model.correction.probabilities();
   return saved;
 }
 
@@ -134,6 +135,13 @@ TableModel table_model(const std::string& name, io::SavedModel saved) {
       IoError, name,
       ": its preprocessing does not fit its network; the file is "
       "damaged");
+  if (!saved.conformal.empty()) {
+    RADIR_CHECK(!classes, IoError, name,
+                ": corrects quantiles, but predicts classes; the file is ",
+                "damaged");
+    model.correction =
+        likelihood::QuantileCorrection(std::move(saved.conformal));
+  }
   return model;
 }
 

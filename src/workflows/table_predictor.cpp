@@ -33,6 +33,7 @@ class TablePredictor::Impl {
   Impl(const TableModel& model, std::int64_t samples, std::uint64_t seed,
        ThreadPool* pool)
       : encoder_(model.encoder),
+        correction_(model.correction),
         model_(model.spec),
         samples_(model_.has_noise() ? samples : 1),
         pool_(pool),
@@ -43,6 +44,9 @@ class TablePredictor::Impl {
   }
 
   const data::TableEncoder& encoder() const { return encoder_; }
+  const likelihood::QuantileCorrection& correction() const {
+    return correction_;
+  }
 
   template <typename Visit>
   RowNumbers regression(const data::EncodedRows& rows, const Visit& visit) {
@@ -188,6 +192,7 @@ class TablePredictor::Impl {
   }
 
   data::TableEncoder encoder_;
+  likelihood::QuantileCorrection correction_;
   train::Model model_;
   std::int64_t samples_;  // of each network
   ThreadPool* pool_;
@@ -205,6 +210,10 @@ TablePredictor& TablePredictor::operator=(TablePredictor&&) noexcept = default;
 
 const data::TableEncoder& TablePredictor::encoder() const {
   return impl_->encoder();
+}
+
+const likelihood::QuantileCorrection& TablePredictor::correction() const {
+  return impl_->correction();
 }
 
 std::vector<std::int64_t> TablePredictor::regression(
@@ -229,8 +238,9 @@ double TablePredictor::published_estimator(const data::EncodedRows& rows) {
   return impl_->published_estimator(rows);
 }
 
-TableScores::TableScores(const data::TableEncoder& encoder)
-    : encoder_(encoder) {}
+TableScores::TableScores(const data::TableEncoder& encoder,
+                         const likelihood::QuantileCorrection& correction)
+    : encoder_(encoder), correction_(correction), numbers_(correction) {}
 
 std::vector<std::int64_t> TableScores::add(TablePredictor& predictor,
                                            const data::EncodedRows& rows) {
@@ -251,7 +261,8 @@ std::vector<std::int64_t> TableScores::add_regression(
         const auto at = static_cast<std::size_t>(row);
         if (!std::isfinite(rows.targets[at])) return;
         const likelihood::RegressionScore score = likelihood::score(
-            p, code.mean + code.scale * static_cast<double>(rows.targets[at]));
+            p, code.mean + code.scale * static_cast<double>(rows.targets[at]),
+            correction_);
         if (score.is_finite()) scores[at] = score;
       });
   RowNumbers left_out;

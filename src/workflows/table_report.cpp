@@ -8,6 +8,7 @@
 #include "radir/data/column_code.h"
 #include "radir/data/column_reading.h"
 #include "radir/data/table.h"
+#include "radir/likelihood/quantile_correction.h"
 #include "radir/report/chart.h"
 #include "radir/report/table.h"
 
@@ -122,15 +123,20 @@ std::string level_chart(const ColumnCurve& curve, const std::string& target) {
 
 }  // namespace
 
-report::Section score_section(const HeldOut& held_out) {
+report::Section score_section(
+    const HeldOut& held_out, const likelihood::QuantileCorrection& correction) {
   return {"Scores",
           {report::TableBlock{
               score_table(held_out),
               "Held out: " + describe(held_out) + ". The linear model is " +
                   (held_out.assessment.classes ? "logistic regression"
                                                : "ridge regression") +
-                  "; the constant predicts the same for every row. The model "
-                  "of this run is fitted to all rows."}}};
+                  "; the constant predicts the same for every row. " +
+                  (correction.is_none()
+                       ? "The model of this run is fitted to all rows."
+                       : "The intervals here are those before the "
+                         "correction. " +
+                             describe(correction))}}};
 }
 
 report::Section test_section(const Assessment& assessment,

@@ -7,6 +7,7 @@
 
 #include "radir/data/column_reading.h"
 #include "radir/data/table_encoder.h"
+#include "radir/likelihood/quantile_correction.h"
 #include "radir/report/page.h"
 #include "radir/workflows/assessment.h"
 #include "radir/workflows/column_curves.h"
@@ -32,7 +33,8 @@ report::Section uncertain_section(const Assessment& assessment,
                                   const std::string& what);
 
 /// The scores of held-out rows beside those of simple models.
-report::Section score_section(const HeldOut& held_out);
+report::Section score_section(const HeldOut& held_out,
+                              const likelihood::QuantileCorrection& correction);
 
 /// The scores of the rows of a table.
 report::Section test_section(const Assessment& assessment,

@@ -19,6 +19,7 @@
 #include "radir/train/hmc.h"
 #include "radir/train/model.h"
 #include "radir/workflows/column_curves.h"
+#include "radir/workflows/conformal.h"
 #include "radir/workflows/doctor.h"
 #include "radir/workflows/holdout.h"
 #include "radir/workflows/importance.h"
@@ -29,26 +30,13 @@
 #include "radir/workflows/table_model.h"
 #include "radir/workflows/table_search.h"
 #include "radir/workflows/training_run.h"
+#include "workflows/table_problem.h"
 
 namespace radir::workflows {
 
-// Members of TableTraining::Impl, so not in an unnamed namespace.
-namespace table_training {
-
-/// A table made ready for training.
-struct Problem {
-  std::optional<data::Table> table;
-  data::TableEncoder encoder;
-  data::EncodedRows rows;
-  nlohmann::ordered_json
-      data;  ///< its description in config.json and in the model
-};
-
-}  // namespace table_training
-
 namespace {
 
-using table_training::Problem;
+using Problem = TableProblem;
 using Json = nlohmann::ordered_json;
 using Note = std::function<void(const std::string&)>;
 
@@ -82,6 +70,7 @@ Json command_json(const TrainTableOptions& options) {
   json["exclude"] = options.exclude;
   json["include"] = options.include;
   json["id"] = options.id;
+  if (options.conformal) json["conformal"] = true;
   return json;
 }
 
@@ -107,6 +96,7 @@ TrainTableOptions command_from_json(files::JsonObject json) {
     options.exclude = json.strings("exclude");
     options.include = json.strings("include");
     options.id = json.text("id");
+    options.conformal = json.has("conformal") && json.boolean("conformal");
     if (!json.at("header").is_null()) options.header = json.boolean("header");
   }
   json.finish();
@@ -124,54 +114,6 @@ Json trials_json(const std::vector<TableTrial>& trials, std::int64_t rows) {
   return list;
 }
 
-data::TableSource source_of(const TrainTableOptions& options) {
-  data::TableSource source(options.table);
-  source.parts.insert(source.parts.end(), options.more_tables.begin(),
-                      options.more_tables.end());
-  source.header = options.header;
-  return source;
-}
-
-/// Reads the table, and gives the columns of the options their names.
-data::Table read(TrainTableOptions& options) {
-  data::TableOptions table_options;
-  table_options.categorical = options.categorical;
-  table_options.skip = options.exclude;
-  if (!options.id.empty()) table_options.skip.push_back(options.id);
-  table_options.only = options.include;
-  table_options.target = options.target;
-  table_options.as_is = options.as_is;
-  data::Table table = data::read_source(source_of(options), table_options,
-                                        options.settings.seed);
-  const std::vector<std::string>& names = table.file_columns();
-  for (std::string* column : {&options.target, &options.id}) {
-    if (column->empty()) continue;
-    *column = names[data::find_column(table.source(), names, *column)];
-  }
-  return table;
-}
-
-Problem load(TrainTableOptions& options, const Note& note) {
-  Problem problem;
-  problem.table = read(options);
-  problem.encoder =
-      data::TableEncoder::fit(*problem.table, options.target, options.missing);
-  if (!options.id.empty()) problem.encoder.set_id(options.id);
-  if (note) {
-    for (const std::string& text : problem.encoder.notes()) note(text);
-  }
-  problem.rows = problem.encoder.encode(*problem.table, true);
-  problem.data = {
-      {"source", source_of(options).name()},
-      {"target", options.target},
-      {"rows", problem.rows.count},
-      {"inputs", problem.encoder.input_size()},
-      {"fingerprint", fingerprint(problem.rows)},
-      {"encoding", files::sha256(problem.encoder.to_json())},
-      {"columns", data::to_json(data::describe_columns(problem.encoder))}};
-  return problem;
-}
-
 /// Every setting, resolved.
 Json resolved(const TrainTableOptions& options, const TableSettings& settings,
               const Problem& problem) {
@@ -181,6 +123,7 @@ Json resolved(const TrainTableOptions& options, const TableSettings& settings,
   }
   config["missing"] = data::to_string(options.missing);
   config["tuned"] = options.tune;
+  if (options.conformal) config["conformal"] = true;
   return config;
 }
 
@@ -257,6 +200,7 @@ class TableTraining::Impl {
       TrainTableResult result =
           result_of(folder_.path(), *finished_, Json::parse(model.metrics));
       result.held_out = read_held_out(folder_);
+      result.correction = table_model(folder_.model_file(), model).correction;
       // A page that is there may show a test table; runs of version 0.1 have
       // none.
       const std::string page = report_file(folder_);
@@ -281,7 +225,13 @@ class TableTraining::Impl {
       problem_.table.reset();  // only its encoded form is needed from here on
       history.emplace(epochs_of(settings, problem_.rows.count));
       model = fit(settings, hooks, pool, r, *history, chains);
-      if (options_.holdout) held_out = score(settings, hooks, pool, r);
+      if (problem_.aside) {
+        model.correction = conformal_correction(model, *problem_.aside, pool);
+        held_out =
+            hold_out(model, problem_.rows, *problem_.aside, settings, pool, &r);
+      } else if (options_.holdout) {
+        held_out = score(settings, hooks, pool, r);
+      }
     });
     Json metrics = {{"networks", history->final_losses()}};
     if (!chains.empty()) {
@@ -294,6 +244,7 @@ class TableTraining::Impl {
     TrainTableResult result =
         finish(settings, trials, model, *history, metrics, held_out);
     result.held_out = std::move(held_out);
+    result.correction = model.correction;
     result.report = written_report(hooks);
     return result;
   }
@@ -428,8 +379,10 @@ TableTraining TableTraining::begin(TrainTableOptions options, std::string out,
   }
   io::RunFolder::check_free(out);
   check(options.settings);
+  RADIR_CHECK(options.holdout || !options.conformal, ArgumentError,
+              "--conformal needs held-out rows; leave out --no-holdout");
   if (options.tune) options.settings = searchable(options.settings);
-  Problem problem = load(options, note);
+  Problem problem = load_problem(options, note);
   options.settings =
       resolved(options.settings, problem.encoder, problem.rows.count);
   // Invalid settings are rejected before the folder is created.
@@ -457,9 +410,13 @@ TableTraining TableTraining::resume(const std::string& run, const Note& note,
                 options.table, " and so on");
     options.table = table_path(table);
   }
-  Problem problem = load(options, note);
+  Problem problem = load_problem(options, note);
   check_same_data(config, options.table, problem.data["fingerprint"]);
   check_same_part(config, options.table, "encoding", problem.data["encoding"]);
+  if (problem.aside) {
+    check_same_part(config, options.table, "fingerprint_aside",
+                    problem.data["fingerprint_aside"]);
+  }
   problem.data = config.at("data");
   return TableTraining(std::make_unique<Impl>(
       std::move(folder), std::move(options), std::move(problem)));

@@ -7,8 +7,10 @@
 #include "c_api/support.h"
 #include "radir/data/builtin_data.h"
 #include "radir/data/table.h"
+#include "radir/io/model_file.h"
 #include "radir/io/onnx.h"
 #include "radir/workflows/table_fit.h"
+#include "radir/workflows/table_model.h"
 #include "support/temporary_folder.h"
 
 namespace radir::c_api {
@@ -112,6 +114,43 @@ TEST_F(CModel, PredictsAMatrixAsATable) {
   expect_status(predict(nullptr, kRows, 2), RADIR_ARGUMENT_ERROR, "null");
   expect_status(predict(numbers()->x.data(), -1, 2), RADIR_ARGUMENT_ERROR,
                 "-1 rows");
+}
+
+TEST(CConformal, QuantilesAreCorrectedAndKeptInTheModel) {
+  const Numbers numbers(200);
+  const NumberTable table(numbers);
+  radir_model model = nullptr;
+  expect_status(
+      radir_model_fit(table.get(), "y",
+                      "method=rdp\nsteps=300\nhidden=10\nconformal=true",
+                      nullptr, nullptr, &model),
+      RADIR_OK);
+  std::int64_t length = 0;
+  expect_status(radir_model_to_bytes(model, nullptr, 0, &length), RADIR_OK);
+  std::string bytes(static_cast<std::size_t>(length), '?');
+  expect_status(radir_model_to_bytes(model, bytes.data(), length, &length),
+                RADIR_OK);
+  const workflows::TableModel saved =
+      workflows::table_model("bytes", io::read_model("bytes", bytes));
+  EXPECT_EQ(saved.correction.probabilities().size(), 40u);
+  std::vector<double> got(200);
+  const double probability = 0.9;
+  radir_prediction prediction = {};
+  prediction.probabilities = &probability;
+  prediction.probability_count = 1;
+  prediction.quantiles = got.data();
+  expect_status(radir_model_predict(model, table.get(), nullptr, &prediction),
+                RADIR_OK);
+  workflows::TablePredictionOptions options;
+  options.quantiles = {probability};
+  const data::Column a(
+      "column_1", data::NumberView<double>(numbers.x.data(), numbers.count, 2));
+  const data::Column b("column_2", data::NumberView<double>(
+                                       numbers.x.data() + 1, numbers.count, 2));
+  const auto expected =
+      saved.predict(data::Table("numbers", {a, b}), options).quantiles[0];
+  EXPECT_EQ(got, expected);
+  expect_status(radir_model_free(model), RADIR_OK);
 }
 
 TEST_F(CModel, HasTheBitsOfTheCppLibrary) {

@@ -276,6 +276,23 @@ TEST_F(TableCommands, TuningRecordsEveryTrial) {
   }
 }
 
+TEST_F(TableCommands, ConformalIntervalsAreReadElsewhere) {
+  const ProgramResult trained = train("y", "--conformal --method rdp");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_TRUE(contains(trained.out, "corrected by 40 rows"));
+  const auto corrected = run_program("predict " + model_and_table());
+  ASSERT_EQ(corrected.exit_code, 0) << corrected.err;
+  EXPECT_EQ(cells(corrected.out).size(), 201u);
+  const auto scores = run_program("evaluate --json " + model_and_table());
+  const Json metrics = Json::parse(scores.out)["metrics"];
+  EXPECT_GT(metrics["coverage_90"], 0.8);
+  expect_failure("train '" + table() + "' --target y --conformal --no-holdout",
+                 2, "--conformal needs held-out rows");
+  const auto pruned = run_program("prune '" + run_path() + "' --out '" +
+                                  (folder_ / "small") + "'");
+  EXPECT_TRUE(contains(pruned.err, "are not corrected")) << pruned.err;
+}
+
 TEST_F(TableCommands, MissingValuesFollowThePolicy) {
   const std::string holes =
       folder_.write("holes.csv", lines(30) + "1,,red,2\n");

@@ -17,6 +17,10 @@ struct SavedModel {
   /// than one: they predict as a mixture.
   std::vector<std::vector<float>> networks;
   std::uint64_t seed = 0;
+  /// Of a model whose quantiles are corrected: what it predicted for rows that
+  /// it was not fitted to (likelihood::QuantileCorrection). In the file only
+  /// where there are some; readers that do not know it refuse the file.
+  std::vector<double> conformal;
 
   // JSON objects, as text. What is in them belongs to whoever writes them.
   std::string preprocessing = "{}";  ///< how data becomes inputs and targets

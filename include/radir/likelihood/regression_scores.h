@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "radir/likelihood/predictive_mixture.h"
+#include "radir/likelihood/quantile_correction.h"
 
 namespace radir::likelihood {
 
@@ -25,11 +26,17 @@ struct RegressionScore {
   bool is_finite() const;
 };
 
-RegressionScore score(const PredictiveMixture& prediction, double target);
+/// Widths are those of the corrected intervals; all else is of the prediction
+/// as it is.
+RegressionScore score(const PredictiveMixture& prediction, double target,
+                      const QuantileCorrection& correction = {});
 
 /// Scores of predicted numbers, gathered one by one.
 class RegressionScores {
  public:
+  /// Coverage and calibration are those of corrected quantiles.
+  explicit RegressionScores(const QuantileCorrection& correction = {});
+
   void add(const RegressionScore& score);
 
   std::int64_t count() const { return count_; }
@@ -44,6 +51,8 @@ class RegressionScores {
 
  private:
   struct Interval {
+    double lower = 0;  // probability of its ends
+    double upper = 0;
     double inside = 0;
     double width = 0;
   };
@@ -54,7 +63,9 @@ class RegressionScores {
   double absolutes_ = 0;
   double crps_ = 0;
   std::array<Interval, kIntervalLevels.size()> intervals_;
-  std::array<std::int64_t, 19> below_ = {};  // of each calibration quantile
+  // Of each calibration quantile: its probability, and targets below it.
+  std::array<double, 19> quantiles_ = {};
+  std::array<std::int64_t, 19> below_ = {};
 };
 
 }  // namespace radir::likelihood

@@ -11,6 +11,7 @@
 #include "radir/data/table_encoder.h"
 #include "radir/files/json_object.h"
 #include "radir/likelihood/class_scores.h"
+#include "radir/likelihood/quantile_correction.h"
 #include "radir/likelihood/regression_scores.h"
 #include "radir/report/table.h"
 #include "radir/workflows/table_model.h"
@@ -57,6 +58,8 @@ std::optional<report::Table> confusion_table(const ClassTables& tables);
 /// keep: the median absolute error, and the calibration curve.
 class NumberScores {
  public:
+  explicit NumberScores(const likelihood::QuantileCorrection& correction = {});
+
   void add(const likelihood::RegressionScore& score);
   std::int64_t count() const { return scores_.count(); }
   /// Those of RegressionScores and median_absolute_error.
@@ -67,6 +70,9 @@ class NumberScores {
  private:
   likelihood::RegressionScores scores_;
   std::vector<double> absolutes_;
+  // Of the quantiles of the calibration curve: where they are read, and
+  // targets below them.
+  std::array<double, 19> quantiles_ = {};
   std::array<std::int64_t, 19> below_ = {};
 };
 
@@ -90,8 +96,10 @@ class Assessor {
   static constexpr std::int64_t kMostDrawn = 400;
   static constexpr std::size_t kMostUncertain = 8;
 
-  /// `expected_rows` decides which rows are in the sample.
-  Assessor(data::TableEncoder encoder, std::int64_t expected_rows);
+  /// `expected_rows` decides which rows are in the sample. Intervals and
+  /// their coverage are corrected.
+  Assessor(data::TableEncoder encoder, std::int64_t expected_rows,
+           likelihood::QuantileCorrection correction = {});
 
   /// Predicts rows of which so many come before in the table.
   void add(TablePredictor& predictor, const data::EncodedRows& rows,
@@ -108,6 +116,7 @@ class Assessor {
 
   data::TableEncoder encoder_;
   std::int64_t stride_;
+  likelihood::QuantileCorrection correction_;
   std::int64_t seen_ = 0;
   NumberScores numbers_;
   likelihood::ClassScores classes_;

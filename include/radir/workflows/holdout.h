@@ -66,6 +66,13 @@ HeldOut hold_out(const data::TableEncoder& encoder,
                  const ResumableRun* run = nullptr,
                  const std::function<void()>& on_epoch = nullptr);
 
+/// Scores a model on rows that it was not fitted to, beside simple models of
+/// the rows that it was. Quantiles are not corrected.
+HeldOut hold_out(const TableModel& model, const data::EncodedRows& fitted,
+                 const data::EncodedRows& held_out,
+                 const TableSettings& settings, ThreadPool* pool = nullptr,
+                 const ResumableRun* run = nullptr);
+
 /// "1000 of 5000 rows, predicted by a fit to the others"
 std::string describe(const HeldOut& held_out);
 

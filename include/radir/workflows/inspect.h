@@ -58,7 +58,8 @@ struct PruneOptions {
 };
 
 /// The model with the units removed from all its networks (those that the first
-/// one does not need), its posterior restricted to the rest. Throws
+/// one does not need), its posterior restricted to the rest; its quantiles are
+/// no longer corrected. Throws
 /// ArgumentError when no network meets the budget, naming the nearest, and
 /// UnsupportedError for a model of sampled networks.
 io::SavedModel prune_model(const io::SavedModel& model,

@@ -9,6 +9,7 @@
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
 #include "radir/io/model_file.h"
+#include "radir/likelihood/quantile_correction.h"
 #include "radir/train/model.h"
 
 namespace radir::workflows {
@@ -79,6 +80,9 @@ struct TableModel {
   data::TableEncoder encoder;
   train::ModelSpec spec;
   std::vector<std::vector<float>> networks;  ///< one per restart
+  /// Of the quantiles of a numeric target, by rows that the networks were not
+  /// fitted to (TrainTableOptions::conformal).
+  likelihood::QuantileCorrection correction;
 
   /// The classes of a categorical target; empty for a numeric one.
   const std::vector<std::string>& classes() const;

@@ -11,6 +11,7 @@
 #include "radir/likelihood/class_prediction.h"
 #include "radir/likelihood/class_scores.h"
 #include "radir/likelihood/predictive_mixture.h"
+#include "radir/likelihood/quantile_correction.h"
 #include "radir/likelihood/regression_scores.h"
 #include "radir/workflows/table_fit.h"
 
@@ -28,6 +29,8 @@ class TablePredictor {
   TablePredictor& operator=(TablePredictor&&) noexcept;
 
   const data::TableEncoder& encoder() const;
+  /// Where quantiles of the distributions are to be read (TableModel).
+  const likelihood::QuantileCorrection& correction() const;
 
   /// Calls visit(i, distribution) for each row, from any thread; rows are cut
   /// into chunks, so that memory does not grow with their number. For a
@@ -63,7 +66,8 @@ class TablePredictor {
 /// Scores of predictions, gathered chunk by chunk.
 class TableScores {
  public:
-  explicit TableScores(const data::TableEncoder& encoder);
+  explicit TableScores(const data::TableEncoder& encoder,
+                       const likelihood::QuantileCorrection& correction = {});
 
   /// Predicts the rows and adds what they show. The sums run in the order of
   /// the rows whatever the threads. Returns the places in the table of the rows
@@ -90,6 +94,7 @@ class TableScores {
                                         const data::EncodedRows& rows);
 
   const data::TableEncoder& encoder_;
+  likelihood::QuantileCorrection correction_;
   std::int64_t count_ = 0;
   likelihood::RegressionScores numbers_;
   likelihood::ClassScores classes_;

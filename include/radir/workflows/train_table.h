@@ -11,6 +11,7 @@
 #include "radir/core/thread_pool.h"
 #include "radir/data/column_reading.h"
 #include "radir/data/table_encoder.h"
+#include "radir/likelihood/quantile_correction.h"
 #include "radir/train/trainer.h"
 #include "radir/workflows/chain_report.h"
 #include "radir/workflows/holdout.h"
@@ -41,6 +42,10 @@ struct TrainTableOptions {
   /// After the fit to all rows, score the settings on rows that another fit
   /// does without (hold_out). The model is the same either way.
   bool holdout = true;
+  /// Set a fifth of the rows aside, fit the others alone, and correct the
+  /// quantiles of the model by these rows (conformal.h). They are the held-out
+  /// rows of the score too. For a numeric target.
+  bool conformal = false;
   TableSettings settings;
 };
 
@@ -80,6 +85,8 @@ struct TrainTableResult {
   /// None without TrainTableOptions::holdout, for very few rows, or where the
   /// fit without the rows failed.
   std::optional<HeldOut> held_out;
+  /// None without TrainTableOptions::conformal.
+  likelihood::QuantileCorrection correction;
   std::string report;  ///< the page about the run; empty: not written
 };
 
@@ -88,7 +95,8 @@ class TableTraining {
  public:
   /// Reads the table and creates the folder `out` (empty: a free name).
   /// `note` is told which rows and columns are ignored, and hints. Throws
-  /// ArgumentError for invalid options or settings and a folder that exists,
+  /// ArgumentError for invalid options or settings, a folder that exists and a
+  /// table that is too short to set rows aside,
   /// IoError for a table that cannot be read or used; no folder is left then.
   static TableTraining begin(
       TrainTableOptions options, std::string out,

@@ -85,6 +85,10 @@ void prune(const PruneCommand& command, const CommonOptions& common) {
                            {"removed", columns.removed}};
   }
   io::write_model(command.out, pruned);
+  if (!model.conformal.empty()) {
+    std::cerr << "radir: the quantiles of the pruned model are not corrected: "
+              << "what --conformal found belongs to the unpruned one\n";
+  }
   if (common.json) {
     std::cout << document.dump(2) << "\n";
     return;

@@ -18,6 +18,7 @@
 #include "radir/data/table_encoder.h"
 #include "radir/report/table.h"
 #include "radir/workflows/chain_report.h"
+#include "radir/workflows/conformal.h"
 #include "radir/workflows/holdout.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/train_table.h"
@@ -93,8 +94,13 @@ void print_held_out(const TrainTableResult& result, std::ostream& text) {
   if (result.held_out) {
     text << "held out    " << workflows::describe(*result.held_out) << "\n\n"
          << report::to_text(workflows::score_table(*result.held_out)) << "\n"
-         << workflows::headline(*result.held_out) << "\n"
-         << "The model itself is fitted to all rows.\n";
+         << workflows::headline(*result.held_out) << "\n";
+    if (result.correction.is_none()) {
+      text << "The model itself is fitted to all rows.\n";
+    } else {
+      text << "These are the intervals before the correction. "
+           << workflows::describe(result.correction) << "\n";
+    }
   } else {
     text << "held out    nothing, so nothing says how good predictions are; "
          << "score new rows with: radir evaluate " << shell_word(result.run)
@@ -253,6 +259,13 @@ void add_train(CLI::App& root, Invocation& invocation) {
   command->add_flag_callback(
       "--no-holdout", [options] { options->holdout = false; },
       "Train on all rows at once, without a score on held-out rows");
+  command->add_flag(
+      "--conformal", options->conformal,
+      "Set a fifth of the rows aside, fit the others, and correct the "
+      "quantiles "
+      "by these rows: a central interval of probability c then holds a new row "
+      "like them with probability c at least, and at most c + 2/(n + 1) for n "
+      "rows, whatever the noise");
 }
 
 }  // namespace radir::cli

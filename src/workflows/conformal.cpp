@@ -1,0 +1,75 @@
+#include "radir/workflows/conformal.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "radir/core/error.h"
+#include "radir/data/column_code.h"
+#include "radir/likelihood/predictive_mixture.h"
+#include "radir/workflows/holdout.h"
+#include "radir/workflows/table_predictor.h"
+#include "radir/workflows/table_settings.h"
+
+namespace radir::workflows {
+
+ConformalRows set_aside(const data::Table& table, const std::string& target,
+                        data::MissingValues missing, std::uint64_t seed) {
+  RADIR_CHECK(table.column(target).type() != data::ColumnType::Categorical,
+              ArgumentError, "conformal: the target \"", target,
+              "\" is a category, which has no quantiles to correct; train ",
+              "without --conformal");
+  TableSettings settings;
+  settings.seed = seed;
+  const auto parts = holdout_parts(table.rows(), settings, /*tuned=*/true);
+  ConformalRows result;
+  if (!parts.empty()) {
+    const HoldoutPart& part = parts.front();
+    result.encoder =
+        data::TableEncoder::fit(table, target, missing, part.fitted);
+    result.fitted = result.encoder.encode(table, true, part.fitted);
+    result.aside = result.encoder.encode(table, true, part.held_out);
+  }
+  RADIR_CHECK(result.aside.count >= kLeastConformalRows, ArgumentError,
+              table.source(), ": --conformal sets a fifth of the rows aside, ",
+              result.aside.count, " here, but 90 % intervals need ",
+              kLeastConformalRows, "; train without it, or on more rows");
+  return result;
+}
+
+likelihood::QuantileCorrection conformal_correction(
+    const TableModel& model, const data::EncodedRows& aside, ThreadPool* pool) {
+  const TablePredictionOptions options;
+  TablePredictor predictor(model, options.samples, options.seed, pool);
+  std::vector<double> found(static_cast<std::size_t>(aside.count),
+                            std::nan(""));
+  const data::ColumnCode& target = model.encoder.target();
+  predictor.regression(aside, [&](std::int64_t i,
+                                  const likelihood::PredictiveMixture& p) {
+    const auto at = static_cast<std::size_t>(i);
+    found[at] = p.cdf(target.mean +
+                      target.scale * static_cast<double>(aside.targets[at]));
+  });
+  std::vector<double> probabilities;
+  for (const double probability : found) {
+    if (!std::isnan(probability)) probabilities.push_back(probability);
+  }
+  RADIR_CHECK(
+      static_cast<std::int64_t>(probabilities.size()) >= kLeastConformalRows,
+      NumericalError, "conformal: only ", probabilities.size(), " of ",
+      aside.count, " rows that were set aside have a prediction; values of ",
+      "the others are too large");
+  return likelihood::QuantileCorrection(std::move(probabilities));
+}
+
+std::string describe(const likelihood::QuantileCorrection& correction) {
+  return fmt::format(
+      "Quantiles are corrected by {} rows that the model was not fitted to: "
+      "0.05 and 0.95 are read at {:.3g} and {:.3g}. A 90 % interval holds a "
+      "new row like these with a probability of at least 90 %.",
+      correction.probabilities().size(), correction(0.05), correction(0.95));
+}
+
+}  // namespace radir::workflows

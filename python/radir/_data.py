@@ -78,6 +78,8 @@ def repeat_rows(sample_weight: Any, rows: int) -> Optional[Array]:
             "Sample weights count rows: they must be whole numbers >= 0. Other weights "
             "have no exact meaning for a posterior and are not supported"
         )
+    if not counts.any():
+        raise ValueError("Sample weights are all zero: there is no row to fit to")
     if (counts == 1).all():
         return None
     return np.repeat(np.arange(rows), counts.astype(np.int64))

@@ -13,6 +13,7 @@
 #include "radir/posterior/grouping.h"
 #include "radir/posterior/radial_directional.h"
 #include "radir/train/model.h"
+#include "radir/workflows/settings_choice.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_model.h"
 #include "radir/workflows/table_predictor.h"
@@ -85,9 +86,13 @@ FitScores fit_and_score(const Group& group,
   const auto start = std::chrono::steady_clock::now();
   try {
     const data::TableEncoder encoder = data::TableEncoder::fit(table, "y");
+    const data::EncodedRows rows = encoder.encode(table, true);
+    const TableSettings given = settings_of(group, *options.steps, seed);
+    const auto chosen = workflows::choose_settings(
+        workflows::search_for(given, encoder, rows.count), table, encoder,
+        rows.table_rows, workflows::resolved(given, encoder, rows.count));
     const workflows::TableModel model =
-        workflows::fit_networks(encoder, encoder.encode(table, true),
-                                settings_of(group, *options.steps, seed));
+        workflows::fit_networks(encoder, rows, chosen.settings);
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
             .count();

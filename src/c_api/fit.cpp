@@ -20,6 +20,7 @@
 #include "radir/workflows/conformal.h"
 #include "radir/workflows/metrics_lines.h"
 #include "radir/workflows/resumable_run.h"
+#include "radir/workflows/settings_choice.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_model.h"
 #include "radir/workflows/table_search.h"
@@ -49,7 +50,7 @@ class Fit {
       const std::string file = folder_->model_file();
       return ModelObject::make(file, io::read_model(file));
     }
-    if (given_.tune) tune();
+    choose();
     settings_ = workflows::resolved(settings_, encoder_, rows_.count);
     workflows::TableModel model;
     try {
@@ -119,23 +120,25 @@ class Fit {
     run_.emplace(*folder_, checkpoints);
   }
 
-  void tune() {
-    const auto candidates = workflows::search_candidates(
-        workflows::resolved(settings_, encoder_, rows_.count),
-        encoder_.is_classification());
+  void choose() {
+    using workflows::SettingsSearch;
+    const SettingsSearch search =
+        given_.tune ? SettingsSearch::Tuning
+                    : workflows::search_for(settings_, encoder_, rows_.count);
     radir_progress progress = {};
     progress.tuning = 1;
-    progress.total =
-        workflows::search_trials(static_cast<std::int64_t>(candidates.size()));
-    const auto trials = workflows::search_settings(
-        *table_, target_, given_.missing, rows_.table_rows, candidates, &pool_,
-        [&](const workflows::TableTrial&) {
-          ++progress.done;
-          progress_.tell(progress);
-          progress_.check();
-        },
-        run_ ? &*run_ : nullptr);
-    settings_ = workflows::best_trial(trials).settings;
+    settings_ =
+        workflows::choose_settings(
+            search, *table_, encoder_, rows_.table_rows,
+            workflows::resolved(settings_, encoder_, rows_.count), &pool_,
+            [&](std::int64_t done, std::int64_t total) {
+              progress.done = done;
+              progress.total = total;
+              progress_.tell(progress);
+              progress_.check();
+            },
+            run_ ? &*run_ : nullptr)
+            .settings;
   }
 
   workflows::TableModel fit() {

@@ -69,9 +69,10 @@ train::ModelSpec model_spec(const TableSettings& settings,
                             const data::TableEncoder& encoder) {
   check(settings);
   train::ModelSpec spec;
-  spec.likelihood.kind = encoder.is_classification()
-                             ? likelihood::Kind::Categorical
-                             : settings.noise;
+  spec.likelihood.kind =
+      encoder.is_classification()
+          ? likelihood::Kind::Categorical
+          : settings.noise.value_or(likelihood::Kind::Gaussian);
   const TableMethod& method = method_of(settings);
   spec.likelihood.prior_shape =
       settings.noise_shape.value_or(method.noise_shape);

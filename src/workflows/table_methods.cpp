@@ -2,6 +2,7 @@
 
 #include "radir/core/error.h"
 #include "radir/core/nearest_name.h"
+#include "radir/likelihood/options.h"
 #include "radir/posterior/grouping.h"
 #include "radir/posterior/radial_directional.h"
 #include "radir/train/hmc_options.h"
@@ -256,6 +257,7 @@ TableSettings resolved(TableSettings settings, std::int64_t rows,
   }
   if (settings.restarts == 0) settings.restarts = method_of(settings).networks;
   choose_prior(settings);
+  if (!settings.noise) settings.noise = likelihood::Kind::Gaussian;
   return settings;
 }
 

@@ -22,7 +22,7 @@ namespace radir::workflows {
 namespace {
 
 /// Share of the rows behind a validation score, one in this many.
-constexpr std::size_t kValidationRowPart = 5;
+constexpr std::int64_t kValidationRowPart = 5;
 constexpr std::int64_t kValidationSamples = 100;
 /// What tuning compares the given weight of the KL term, or the given length of
 /// training, with.
@@ -46,7 +46,8 @@ std::vector<std::vector<std::int64_t>> split_rows(
     const std::vector<std::int64_t>& rows, std::uint64_t seed) {
   const auto order = train::shuffled(static_cast<std::int64_t>(rows.size()),
                                      validation_seed(seed), 0);
-  const std::size_t aside = rows.size() / kValidationRowPart;
+  const auto aside = static_cast<std::size_t>(
+      validation_rows(static_cast<std::int64_t>(rows.size())));
   RADIR_CHECK(aside > 0, ArgumentError, "tuning needs at least ",
               kValidationRowPart, " rows, but there are ", rows.size());
   std::vector<std::vector<std::int64_t>> parts(2);
@@ -69,12 +70,12 @@ double validation_score(const data::TableEncoder& encoder,
                         TableSettings& settings, const ResumableRun* run) {
   try {
     TableSettings tried = single_network(settings);
-    tried.restarts = std::min(settings.fits(), kTrialNetworks);
+    tried.restarts = tried.chains = std::min(settings.fits(), kTrialNetworks);
     const TableModel fitted =
         fit_networks(encoder, fit_on, tried, nullptr, nullptr, run);
     const train::NoiseFit noise = train::fit_noise(
         train::Model(fitted.spec), fitted.networks, score_on.view(),
-        kValidationSamples, settings.seed,
+        settings.samples() ? 1 : kValidationSamples, settings.seed,
         method_of(settings).tunes_noise ? train::noise_factors()
                                         : std::vector{1.0});
     settings.noise_factor *= noise.factor;
@@ -213,9 +214,15 @@ std::uint64_t validation_seed(std::uint64_t seed) {
   return seed + kValidationSeed;
 }
 
+std::int64_t validation_rows(std::int64_t rows) {
+  return rows / kValidationRowPart;
+}
+
 std::vector<TableSettings> tuning_candidates(const TableSettings& given,
                                              bool classification) {
-  if (classification) return tuning_candidates(given, {given.noise});
+  if (classification) {
+    return tuning_candidates(given, {likelihood::Kind::Gaussian});
+  }
   return tuning_candidates(
       given, {likelihood::Kind::Gaussian, likelihood::Kind::Mixture});
 }

@@ -26,8 +26,9 @@ using Json = nlohmann::ordered_json;
 constexpr double kMostSteps = 1e12;
 
 /// The noise models of a numeric target.
-const Choices<likelihood::Kind>& noise_choices() {
-  static const Choices<likelihood::Kind> choices = {
+const Choices<std::optional<likelihood::Kind>>& noise_choices() {
+  static const Choices<std::optional<likelihood::Kind>> choices = {
+      {std::nullopt, "auto"},
       {likelihood::Kind::Gaussian,
        likelihood::to_string(likelihood::Kind::Gaussian)},
       {likelihood::Kind::PredictedNoise,
@@ -154,7 +155,8 @@ void describe_posterior(SettingsVisitor& visit, TableSettings& settings) {
                settings.output_layer, output_layer_choices());
   visit.choice({"likelihood",
                 "Noise model of a numeric target: one noise level, one per "
-                "row, or a mixture of several per row",
+                "row, or a mixture of several per row; auto compares the first "
+                "and the last where nothing else is given",
                 {}},
                settings.noise, noise_choices());
   visit.optional_number({"noise_shape",

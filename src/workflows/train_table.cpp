@@ -26,6 +26,7 @@
 #include "radir/workflows/metrics_lines.h"
 #include "radir/workflows/run_findings.h"
 #include "radir/workflows/run_report.h"
+#include "radir/workflows/settings_choice.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_model.h"
 #include "radir/workflows/table_search.h"
@@ -65,6 +66,7 @@ Json command_json(const TrainTableOptions& options) {
   if (options.as_is) return json;
   json["reading"] = kReading;
   json["holdout"] = options.holdout;
+  if (options.compare) json["compare"] = true;
   json["more_tables"] = std::move(more);
   json["header"] = options.header ? Json(*options.header) : Json();
   json["exclude"] = options.exclude;
@@ -95,6 +97,7 @@ TrainTableOptions command_from_json(files::JsonObject json) {
     options.more_tables = json.strings("more_tables");
     options.exclude = json.strings("exclude");
     options.include = json.strings("include");
+    options.compare = json.has("compare") && json.boolean("compare");
     options.id = json.text("id");
     options.conformal = json.has("conformal") && json.boolean("conformal");
     if (!json.at("header").is_null()) options.header = json.boolean("header");
@@ -218,10 +221,9 @@ class TableTraining::Impl {
     TableModel model;
     std::optional<HeldOut> held_out;
     train_in(folder_, kCommand, hooks.checkpoints, [&](const ResumableRun& r) {
-      if (options_.tune) {
-        trials = tune(hooks, pool, r);
-        settings = best_trial(trials).settings;
-      }
+      ChosenSettings chosen = choose(hooks, pool, r);
+      settings = std::move(chosen.settings);
+      trials = std::move(chosen.trials);
       problem_.table.reset();  // only its encoded form is needed from here on
       history.emplace(epochs_of(settings, problem_.rows.count));
       model = fit(settings, hooks, pool, r, *history, chains);
@@ -250,20 +252,20 @@ class TableTraining::Impl {
   }
 
  private:
-  std::vector<TableTrial> tune(const TrainTableHooks& hooks, ThreadPool* pool,
-                               const ResumableRun& run) {
-    const auto candidates = search_candidates(
-        options_.settings, problem_.encoder.is_classification());
+  ChosenSettings choose(const TrainTableHooks& hooks, ThreadPool* pool,
+                        const ResumableRun& run) {
+    const SettingsSearch search = options_.tune      ? SettingsSearch::Tuning
+                                  : options_.compare ? SettingsSearch::Defaults
+                                                     : SettingsSearch::Given;
     TrainTableProgress progress;
     progress.stage = TrainTableProgress::Stage::Tuning;
-    progress.total =
-        search_trials(static_cast<std::int64_t>(candidates.size()));
     // The rows that are held out later follow from the same order.
-    return search_settings(
-        *problem_.table, options_.target, options_.missing,
-        problem_.rows.table_rows, candidates, pool,
-        [&](const TableTrial&) {
-          ++progress.done;
+    return choose_settings(
+        search, *problem_.table, problem_.encoder, problem_.rows.table_rows,
+        options_.settings, pool,
+        [&](std::int64_t done, std::int64_t total) {
+          progress.done = done;
+          progress.total = total;
           if (hooks.on_progress) hooks.on_progress(progress);
         },
         &run);
@@ -293,8 +295,8 @@ class TableTraining::Impl {
   std::optional<HeldOut> score(const TableSettings& settings,
                                const TrainTableHooks& hooks, ThreadPool* pool,
                                const ResumableRun& run) {
-    const auto parts =
-        holdout_parts(problem_.rows.count, settings, options_.tune);
+    const auto parts = holdout_parts(problem_.rows.count, settings,
+                                     options_.tune || options_.compare);
     if (parts.empty()) return std::nullopt;
     const TableSettings fitted = holdout_settings(settings);
     TrainTableProgress progress;
@@ -342,7 +344,7 @@ class TableTraining::Impl {
                           const TrainingHistory& history, const Json& metrics,
                           const std::optional<HeldOut>& held_out) {
     Json config = resolved(options_, settings, problem_);
-    if (options_.tune) {
+    if (!trials.empty()) {
       config["trials"] = trials_json(trials, problem_.rows.count);
     }
     io::SavedModel saved = saved_model(model);
@@ -383,6 +385,9 @@ TableTraining TableTraining::begin(TrainTableOptions options, std::string out,
               "--conformal needs held-out rows; leave out --no-holdout");
   if (options.tune) options.settings = searchable(options.settings);
   Problem problem = load_problem(options, note);
+  options.compare = !options.tune &&
+                    search_for(options.settings, problem.encoder,
+                               problem.rows.count) == SettingsSearch::Defaults;
   options.settings =
       resolved(options.settings, problem.encoder, problem.rows.count);
   // Invalid settings are rejected before the folder is created.

@@ -170,6 +170,8 @@ class RegressorTest(unittest.TestCase):
         np.testing.assert_array_equal(some.predict(self.x), alone.predict(self.x))
         with self.assertRaisesRegex(ValueError, "whole numbers"):
             RadirRegressor(**QUICK).fit(self.x, self.y, np.full(len(self.y), 0.5))
+        with self.assertRaisesRegex(ValueError, "all zero"):
+            RadirRegressor(**QUICK).fit(self.x, self.y, np.zeros(len(self.y)))
 
     def test_random_states_and_jobs(self):
         with_one = RadirRegressor(**QUICK, restarts=2, n_jobs=1).fit(self.x, self.y)

@@ -82,6 +82,7 @@ TEST(TableMethods, WhatIsChosenStays) {
   settings.method = "vi";
   settings.grouping = posterior::Grouping::Row;
   settings.restarts = 1;
+  settings.noise = likelihood::Kind::Gaussian;
   const TableSettings same = resolved(settings, 500, 10, 1);
   EXPECT_EQ(to_json(same), to_json(settings));
   EXPECT_EQ(family_of(same), "gaussian");

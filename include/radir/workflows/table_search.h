@@ -49,6 +49,9 @@ std::vector<TableSettings> search_candidates(const TableSettings& given,
 /// none of the training's.
 std::uint64_t validation_seed(std::uint64_t seed);
 
+/// How many of so many rows that is.
+std::int64_t validation_rows(std::int64_t rows);
+
 /// Fits every candidate to four fifths of `rows` of the table (its own encoder
 /// fitted on them too) and scores it on the last fifth, in parallel.
 /// `on_trial` is called after each, one call at a time. With a run, the

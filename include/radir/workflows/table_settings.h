@@ -47,8 +47,9 @@ struct TableSettings {
   /// One concentration per group of weights instead of one per layer.
   bool concentration_per_group = false;
   OutputLayer output_layer = OutputLayer::Gaussian;
-  /// Noise of a numeric target; not read for a categorical one.
-  likelihood::Kind noise = likelihood::Kind::Gaussian;
+  /// Noise of a numeric target; not read for a categorical one. None: one
+  /// level, see also choose_settings().
+  std::optional<likelihood::Kind> noise;
 
   /// Prior of the precision of one noise level, Gamma(noise_shape, noise_rate)
   /// for a standardised target. None: the method's own.

@@ -39,6 +39,8 @@ struct TrainTableOptions {
   bool as_is = false;
   /// Choose prior, noise model and number of epochs on held-out rows.
   bool tune = false;
+  /// Set by TableTraining: choose_settings() compares the defaults.
+  bool compare = false;
   /// After the fit to all rows, score the settings on rows that another fit
   /// does without (hold_out). The model is the same either way.
   bool holdout = true;

@@ -109,6 +109,19 @@ void print_held_out(const TrainTableResult& result, std::ostream& text) {
   if (!result.report.empty()) text << "report      " << result.report << "\n";
 }
 
+/// Settings that were compared without being asked for.
+void print_compared(const Json& config, std::ostream& text) {
+  if (config.value("tuned", true) || !config.contains("trials")) return;
+  const char* separator = "compared    log-likelihood of rows set aside: ";
+  for (const Json& trial : config["trials"]) {
+    text << separator << trial.value("method", "") << " with "
+         << trial.value("likelihood", "") << " noise "
+         << trial.value("validation_log_likelihood", 0.0);
+    separator = ", ";
+  }
+  text << "\n";
+}
+
 void print(const TrainTableResult& result, bool as_json) {
   if (as_json) {
     const Json document = {{"run", result.run},
@@ -124,8 +137,9 @@ void print(const TrainTableResult& result, bool as_json) {
        << "inputs      " << result.inputs << "\n"
        << "target      " << result.target << " (" << result.likelihood << ")\n"
        << "method      " << result.method << "\n"
-       << std::setprecision(4) << "nll         " << result.nll
-       << " nats per row of the training\n";
+       << std::setprecision(4);
+  print_compared(result.config, text);
+  text << "nll         " << result.nll << " nats per row of the training\n";
   if (result.chains) {
     print_chains(*result.chains, text);
   } else {

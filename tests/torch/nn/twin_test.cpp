@@ -272,6 +272,7 @@ class Faces {
     spec.weights[0].get<posterior::RadialDirectionalOptions>().direction_gap =
         0.1;
     spec.likelihood.kind = kind;
+    spec.likelihood.parts = 2;
     spec.network.input = {2, 3, 4};
     if (convolution) {
       spec.network.layers = {network::Conv2d{3, {2, 2}}, network::Flatten{}};
@@ -300,6 +301,21 @@ class Faces {
     }
   }
 
+  /// Outputs are means of the parts, log variances and logits of the shares.
+  torch::Tensor mixture_nll(const torch::Tensor& outputs,
+                            const torch::Tensor& targets) const {
+    const auto parts = outputs.view(
+        {kBatch, 3, model_.spec().likelihood.parts, targets.size(1)});
+    const torch::Tensor log_variance = parts.select(1, 1);
+    const torch::Tensor residual = targets.unsqueeze(1) - parts.select(1, 0);
+    const torch::Tensor joint =
+        parts.select(1, 2).log_softmax(1) -
+        (log_variance + residual.square() * (-log_variance).exp() +
+         std::log(2 * std::acos(-1.0))) /
+            2;
+    return -joint.logsumexp(1).sum() / kBatch;
+  }
+
   ElboTerms elbo(const torch::Tensor& inputs, const torch::Tensor& targets,
                  const torch::Tensor& labels, double kl_weight) {
     const bool convolution = model_.layers()[0].tensor_shape.size() == 4;
@@ -311,6 +327,8 @@ class Faces {
     switch (model_.spec().likelihood.kind) {
       case Kind::PredictedNoise:
         return elbo(PredictedNoise().nll(outputs, targets), kl);
+      case Kind::Mixture:
+        return elbo(mixture_nll(outputs, targets), kl);
       case Kind::Categorical:
         return elbo(Categorical().nll(outputs, labels), kl);
       case Kind::Gaussian:
@@ -328,7 +346,7 @@ class Faces {
 TEST(Twin, TheCompiledStepHasTheSameLossAndGradient) {
   for (const bool convolution : {false, true}) {
     for (const auto kind : {Faces::Kind::Gaussian, Faces::Kind::PredictedNoise,
-                            Faces::Kind::Categorical}) {
+                            Faces::Kind::Mixture, Faces::Kind::Categorical}) {
       SCOPED_TRACE(std::string(likelihood::to_string(kind)) +
                    (convolution ? ", convolution" : ", dense"));
       Faces(kind, convolution).compare();

@@ -1,0 +1,96 @@
+#include "radir/workflows/settings_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "radir/core/thread_pool.h"
+#include "radir/data/builtin_data.h"
+#include "radir/data/table.h"
+#include "radir/likelihood/options.h"
+#include "radir/workflows/table_fit.h"
+
+namespace radir::workflows {
+namespace {
+
+TEST(SettingsChoice, ComparesWhereNothingWasAskedForAndRowsAreEnough) {
+  const data::Table table = data::make_robot_arm_table(50, 1);
+  const auto encoder = data::TableEncoder::fit(table, "distance");
+  TableSettings given;
+  given.seed = 7;
+  EXPECT_EQ(search_for(given, encoder, 1000), SettingsSearch::Defaults);
+  EXPECT_EQ(search_for(given, encoder, 999), SettingsSearch::Given);
+  TableSettings changed = given;
+  changed.noise = likelihood::Kind::Gaussian;
+  EXPECT_EQ(search_for(changed, encoder, 1000), SettingsSearch::Given);
+  changed = given;
+  changed.hidden = {20};
+  EXPECT_EQ(search_for(changed, encoder, 1000), SettingsSearch::Given);
+  changed = given;
+  changed.method = "rdp";
+  EXPECT_EQ(search_for(changed, encoder, 1000), SettingsSearch::Given);
+}
+
+/// A table of 1,000 rows whose noise is drawn from a cycle of numbers.
+data::Table table_with(double (*noise)(int)) {
+  std::string text = "x,y\n";
+  for (int i = 0; i < 1000; ++i) {
+    const double x = i * 0.618034 - std::floor(i * 0.618034);
+    text += std::to_string(x) + "," + std::to_string(2 * x + noise(i)) + "\n";
+  }
+  return data::read_table(files::memory_byte_source("made up", text));
+}
+
+/// What is compared: one network of one noise level, trained for a short time.
+TableSettings quick_settings() {
+  TableSettings settings;
+  settings.method = "rdp";
+  settings.steps = 3000;
+  return settings;
+}
+
+ChosenSettings chosen_for(const data::Table& table) {
+  const auto encoder = data::TableEncoder::fit(table, "y");
+  const auto rows = encoder.encode(table, true);
+  ThreadPool pool(2);
+  std::int64_t last = 0;
+  ChosenSettings chosen =
+      choose_settings(SettingsSearch::Defaults, table, encoder, rows.table_rows,
+                      resolved(quick_settings(), encoder, rows.count), &pool,
+                      [&](std::int64_t done, std::int64_t total) {
+                        EXPECT_EQ(done, last + 1);
+                        EXPECT_EQ(total, 2);
+                        last = done;
+                      });
+  EXPECT_EQ(last, 2);
+  EXPECT_EQ(chosen.trials.size(), 2u);
+  return chosen;
+}
+
+// Two peaks: one normal distribution wastes most of its probability.
+TEST(SettingsChoice, TakesTheMixtureWhereTheNoiseAsksForIt) {
+  const ChosenSettings chosen = chosen_for(table_with([](int i) {
+    return (i * 7919 % 1009 < 500 ? 1.0 : -1.0) + 0.02 * std::sin(1.7 * i);
+  }));
+  EXPECT_EQ(chosen.settings.noise, likelihood::Kind::Mixture);
+  EXPECT_GT(chosen.trials[1].log_likelihood,
+            chosen.trials[0].log_likelihood + 0.5);
+}
+
+// The sum of twelve uniform numbers is nearly normal.
+TEST(SettingsChoice, KeepsOneNoiseLevelWhereThatIsRight) {
+  const ChosenSettings chosen = chosen_for(table_with([](int i) {
+    double sum = -6;
+    for (int k = 1; k <= 12; ++k) {
+      const double product = (i + 1) * std::sqrt(k + 0.5) * 1.324718;
+      sum += product - std::floor(product);
+    }
+    return 0.3 * sum;
+  }));
+  EXPECT_EQ(chosen.settings.noise, likelihood::Kind::Gaussian);
+  EXPECT_EQ(chosen.settings.steps, quick_settings().steps);
+}
+
+}  // namespace
+}  // namespace radir::workflows

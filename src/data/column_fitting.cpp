@@ -290,6 +290,23 @@ FittedColumn begin_fit(const Column& column, const RowNumbers& rows) {
   return fitted;
 }
 
+/// Between different values; smaller ones than a rounding error of what was
+/// written are none.
+double smallest_step(const Column& column, const RowNumbers& rows) {
+  constexpr double kRounding = 1e-9;  // of the range
+  std::vector<double> values;
+  values.reserve(rows.size());
+  for (std::int64_t row : rows) values.push_back(column.number(row));
+  std::sort(values.begin(), values.end());
+  const double least = kRounding * (values.back() - values.front());
+  double step = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    const double here = values[i] - values[i - 1];
+    if (here > least && (step == 0 || here < step)) step = here;
+  }
+  return std::isfinite(step) ? step : 0;
+}
+
 }  // namespace
 
 bool is_constant(const ColumnCode& code) {
@@ -331,6 +348,7 @@ FittedColumn fit_target(const Column& column, const RowNumbers& rows) {
   } else {
     fit_moments(
         rows, [&](std::int64_t row) { return column.number(row); }, code);
+    code.resolution = smallest_step(column, rows);
   }
   return fitted;
 }

@@ -1,4 +1,5 @@
 #include <array>
+#include <limits>
 #include <optional>
 #include <set>
 
@@ -16,6 +17,7 @@ namespace {
 using Json = files::JsonObject::Json;
 
 constexpr std::int64_t kMostHashedInputs = 1 << 20;
+constexpr double kLargest = std::numeric_limits<double>::max();
 
 const std::pair<ColumnType, const char*> kCodedTypes[] = {
     {ColumnType::Numeric, to_string(ColumnType::Numeric)},
@@ -44,6 +46,7 @@ Json code_to_json(const ColumnCode& code) {
     }
     json["mean"] = code.mean;
     json["scale"] = code.scale;
+    if (code.resolution > 0) json["resolution"] = code.resolution;
   }
   for (const auto& [key, flag] : flags_of(code)) {
     if (*flag) json[key] = true;
@@ -82,6 +85,9 @@ ColumnCode column_from_json(files::JsonObject json) {
     }
     code.mean = json.number("mean");
     code.scale = json.number("scale");
+    if (code.type == ColumnType::Numeric && json.has("resolution")) {
+      code.resolution = json.number("resolution", 0, kLargest);
+    }
     RADIR_CHECK(code.scale > 0, IoError, json.where(),
                 ": the scale must be above 0, but is ", code.scale);
   }

@@ -18,6 +18,7 @@ TableSettings alternative(const TableSettings& given) {
   settings.method = "rdp";
   settings.hidden = {100, 100};
   settings.noise = likelihood::Kind::Mixture;
+  settings.noise_parts = 5;
   settings.kl_weight = 0.3;
   settings.steps = 10000;
   settings.restarts = 2;

@@ -1,5 +1,8 @@
 #include "radir/workflows/table_fit.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -57,6 +60,13 @@ train::TrainingResult<float> fit_network(
                   options, on_epoch, pool);
 }
 
+/// What rounding to the resolution of the target adds, for a standardised
+/// target: less noise would be spikes on the values that it takes.
+double least_noise(const data::ColumnCode& target) {
+  const double rounding = target.resolution / std::sqrt(12.0);
+  return std::min(1.0, rounding / target.scale);
+}
+
 }  // namespace
 
 TableSettings resolved(const TableSettings& settings,
@@ -78,6 +88,7 @@ train::ModelSpec model_spec(const TableSettings& settings,
       settings.noise_shape.value_or(method.noise_shape);
   spec.likelihood.prior_rate = settings.noise_rate.value_or(method.noise_rate);
   spec.likelihood.parts = settings.noise_parts;
+  spec.likelihood.least_scale = least_noise(encoder.target());
   RADIR_CHECK(method.trainer != "pbp" ||
                   spec.likelihood.kind == likelihood::Kind::Gaussian,
               UnsupportedError, "the method ", settings.method,

@@ -190,5 +190,26 @@ TEST(TableEncoder, IsReadStrictly) {
       "\"pray\", which this program does not know");
 }
 
+TEST(TableEncoder, KnowsTheResolutionOfTheTarget) {
+  const auto resolution = [](const std::string& targets) {
+    std::string text = "a,y\n";
+    int row = 0;
+    std::istringstream list(targets);
+    for (std::string y; list >> y;) {
+      text += std::to_string(row++) + "," + y + "\n";
+    }
+    const Table table = read_table(files::memory_byte_source("rows", text));
+    const TableEncoder encoder = TableEncoder::fit(table, "y");
+    EXPECT_EQ(TableEncoder::from_json(encoder.to_json()).target().resolution,
+              encoder.target().resolution);
+    EXPECT_EQ(encoder.inputs()[0].resolution, 0);
+    return encoder.target().resolution;
+  };
+  EXPECT_EQ(resolution("3 5 9 5 3"), 2);
+  EXPECT_NEAR(resolution("10.1 10.3 10.2 17"), 0.1, 1e-12);
+  // What a computer made of 0.3 is not another value.
+  EXPECT_NEAR(resolution("0.3 0.30000000000000004 0.8"), 0.5, 1e-12);
+}
+
 }  // namespace
 }  // namespace radir::data

@@ -2,8 +2,9 @@
 """Compares settings of `radir train` on the splits of UCI sets, many fits at a time.
 
 Each line of the file of settings is a name, a colon and options of `radir train`.
-Prints a JSON line per set and setting: means over the splits of the test
-log-likelihood, RMSE, coverage of the 90 % interval, and the seconds of a fit.
+Prints a JSON line per set and setting: means over the splits of what `radir
+evaluate` finds, the standard error of the log-likelihood, and the seconds of a
+fit.
 With --validate the test parts are not read: each training part is cut in four
 fifths to fit and one to score, which is how settings are chosen.
 """
@@ -65,7 +66,8 @@ def fit(program, folder, name, options, train, test):
                          stdout=subprocess.PIPE).stdout
     subprocess.run(["rm", "-rf", run])
     metrics = json.loads(out)["metrics"]
-    return metrics["log_likelihood"], metrics["rmse"], metrics["coverage_90"], seconds
+    metrics["seconds"] = seconds
+    return {name: value for name, value in metrics.items() if isinstance(value, (int, float))}
 
 
 def main():
@@ -97,12 +99,14 @@ def main():
                 if not results:
                     continue
                 n = len(results)
-                mean = [sum(r[j] for r in results) / n for j in range(4)]
-                spread = math.sqrt(sum((r[0] - mean[0]) ** 2 for r in results) / max(1, n - 1))
+                mean = {key: sum(r[key] for r in results) / n for key in results[0]}
+                ll = mean["log_likelihood"]
+                spread = math.sqrt(sum((r["log_likelihood"] - ll) ** 2 for r in results)
+                                   / max(1, n - 1))
                 print(json.dumps({"setting": name, "set": s, "splits": n,
-                                  "ll": round(mean[0], 4), "se": round(spread / math.sqrt(n), 3),
-                                  "rmse": round(mean[1], 4), "cover90": round(mean[2], 3),
-                                  "seconds": round(mean[3], 1)}), flush=True)
+                                  "standard_error": round(spread / math.sqrt(n), 3),
+                                  **{key: float(f"{value:.5g}") for key, value in mean.items()}}),
+                      flush=True)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,9 @@ struct ColumnCode {
   /// scale.
   double mean = 0;
   double scale = 1;
+  /// Of a numeric target: the smallest step between different values of the
+  /// training rows; 0: unknown, as in models of version 0.1.
+  double resolution = 0;
 
   /// Categorical: the levels that are known, one input (or class) each, 1 for
   /// the row's own, 0 for others.

@@ -115,6 +115,8 @@ Json to_json(const SavedModel& model) {
       {"metrics", parse_section(model.metrics, "metrics")},
       {"data", parse_section(model.data, "data")}};
   if (!model.conformal.empty()) json["conformal"] = model.conformal;
+  Json rows = parse_section(model.training_rows, "training_rows");
+  if (!rows.empty()) json["training_rows"] = std::move(rows);
   return json;
 }
 
@@ -155,6 +157,9 @@ SavedModel read_document(files::JsonObject json) {
   model.training = json.section("training");
   model.metrics = json.section("metrics");
   model.data = json.section("data");
+  if (json.has("training_rows")) {
+    model.training_rows = json.section("training_rows");
+  }
   if (json.has("conformal")) {
     model.conformal = read_probabilities(json, "conformal");
   }

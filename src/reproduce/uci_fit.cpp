@@ -6,7 +6,9 @@
 #include "radir/core/error.h"
 #include "radir/data/column_code.h"
 #include "radir/likelihood/predictive_mixture.h"
+#include "radir/likelihood/regression_scores.h"
 #include "radir/workflows/run_part.h"
+#include "radir/workflows/seen_rows.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_predictor.h"
 #include "radir/workflows/table_settings.h"
@@ -36,6 +38,10 @@ UciScore uci_score(const workflows::TableModel& model,
             code.scale * static_cast<double>(
                              test.targets[static_cast<std::size_t>(row)]);
         result.log_likelihood += p.log_density(target);
+        const auto score = likelihood::score(p, target, {}, code.resolution);
+        result.interval_log_likelihood += score.log_interval_density.value_or(
+            std::numeric_limits<double>::quiet_NaN());
+        result.crps += score.crps;
         squares += (target - p.mean()) * (target - p.mean());
         const double probability = p.cdf(target);
         if (probability >= 0.05 && probability <= 0.95) result.coverage_90 += 1;
@@ -46,6 +52,11 @@ UciScore uci_score(const workflows::TableModel& model,
   result.log_likelihood /= count;
   result.rmse = std::sqrt(squares / count);
   result.coverage_90 /= count;
+  result.interval_log_likelihood /= count;
+  result.crps /= count;
+  workflows::SeenCount seen;
+  model.seen_rows.count(test, model.encoder.input_size(), seen);
+  result.seen = seen.share();
   return result;
 }
 
@@ -77,7 +88,10 @@ std::vector<workflows::TableTrial> mean_trials(
 nlohmann::ordered_json to_json(const UciScore& score) {
   return {{"log_likelihood", score.log_likelihood},
           {"rmse", score.rmse},
-          {"coverage_90", score.coverage_90}};
+          {"coverage_90", score.coverage_90},
+          {"interval_log_likelihood", score.interval_log_likelihood},
+          {"crps", score.crps},
+          {"seen", score.seen}};
 }
 
 double number_from(files::JsonObject& json, const char* key) {
@@ -90,6 +104,14 @@ UciScore score_from(files::JsonObject json) {
   score.log_likelihood = number_from(json, "log_likelihood");
   score.rmse = number_from(json, "rmse");
   score.coverage_90 = json.number("coverage_90");
+  // Not in version 0.1.
+  const auto later = [&](const char* key) {
+    return json.has(key) ? number_from(json, key)
+                         : std::numeric_limits<double>::quiet_NaN();
+  };
+  score.interval_log_likelihood = later("interval_log_likelihood");
+  score.crps = later("crps");
+  score.seen = later("seen");
   json.finish();
   return score;
 }

@@ -79,6 +79,10 @@ UciMethodSummary summary_of(const MethodResults& results,
   summary.rmse = mean_of(results, [](const auto& r) { return r.score.rmse; });
   summary.coverage_90 =
       mean_of(results, [](const auto& r) { return r.score.coverage_90; });
+  summary.interval_log_likelihood = mean_of(
+      results, [](const auto& r) { return r.score.interval_log_likelihood; });
+  summary.crps = mean_of(results, [](const auto& r) { return r.score.crps; });
+  summary.seen = mean_of(results, [](const auto& r) { return r.score.seen; });
   summary.seconds =
       mean_of(results, [](const auto& r) { return r.seconds; }).mean;
   summary.published = published_of(summary.method, summary.set);
@@ -140,6 +144,9 @@ report::Table uci_method_table(const MethodResults& results) {
                    {"corrected_error", "corrected error", 2},
                    {"rmse", "RMSE"},
                    {"coverage_90", "in 90 % interval"},
+                   {"interval_log_likelihood", "log-likelihood of intervals"},
+                   {"crps", "CRPS"},
+                   {"seen", "inputs seen in training"},
                    {"seconds", "s per split", 3}};
   for (const UciMethodSummary& one : summaries(results)) {
     std::vector<report::Cell> row = {one.set, one.method, one.splits,
@@ -153,6 +160,9 @@ report::Table uci_method_table(const MethodResults& results) {
                                   : report::Cell{});
     row.emplace_back(mean_text(one.rmse, 4));
     row.emplace_back(mean_text(one.coverage_90, 2));
+    row.emplace_back(mean_text(one.interval_log_likelihood));
+    row.emplace_back(mean_text(one.crps, 4));
+    row.emplace_back(mean_text(one.seen, 2));
     row.emplace_back(one.seconds);
     table.rows.push_back(std::move(row));
   }

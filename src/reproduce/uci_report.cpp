@@ -138,14 +138,24 @@ report::Table uci_error_table(const std::vector<UciSplitResult>& results) {
                    {"predicted_noise_rmse", "RMSE, predicted noise"},
                    {"predicted_noise_mixture_rmse", "… mixture of 5"},
                    {"coverage_90", "in 90 % interval"},
-                   {"mixture_coverage_90", "… mixture of 5"}};
+                   {"mixture_coverage_90", "… mixture of 5"},
+                   {"interval_log_likelihood", "log-likelihood of intervals"},
+                   {"mixture_interval_log_likelihood", "… mixture of 5"},
+                   {"crps", "CRPS"},
+                   {"mixture_crps", "… mixture of 5"},
+                   {"seen", "inputs seen in training"}};
   const std::vector<Value> values = {
       [](const auto& r) { return r.gaussian.single.rmse; },
       [](const auto& r) { return r.gaussian.mixture.rmse; },
       [](const auto& r) { return r.predicted_noise.single.rmse; },
       [](const auto& r) { return r.predicted_noise.mixture.rmse; },
       [](const auto& r) { return r.tuned().single.coverage_90; },
-      [](const auto& r) { return r.tuned().mixture.coverage_90; }};
+      [](const auto& r) { return r.tuned().mixture.coverage_90; },
+      [](const auto& r) { return r.tuned().single.interval_log_likelihood; },
+      [](const auto& r) { return r.tuned().mixture.interval_log_likelihood; },
+      [](const auto& r) { return r.tuned().single.crps; },
+      [](const auto& r) { return r.tuned().mixture.crps; },
+      [](const auto& r) { return r.tuned().single.seen; }};
   for (const std::string& set : uci_sets_of(results)) {
     table.rows.push_back(cells(results, set, values));
   }

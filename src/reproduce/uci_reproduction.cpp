@@ -20,7 +20,7 @@ using Results = std::vector<UciSplitResult>;
 constexpr const char* kScoresTitle =
     "Test log-likelihood per row, mean over splits and standard error";
 constexpr const char* kErrorsTitle =
-    "Errors and coverage (coverage: noise model by validation)";
+    "Errors and coverage (from coverage on: noise model by validation)";
 
 /// The sets of a run that are not the published ones.
 std::vector<UnpublishedSet> unpublished_of(
@@ -39,7 +39,10 @@ Json score_json(const Results& results, const std::string& set, Pick pick) {
   };
   return {{"log_likelihood", mean(&UciScore::log_likelihood)},
           {"rmse", mean(&UciScore::rmse)},
-          {"coverage_90", mean(&UciScore::coverage_90)}};
+          {"coverage_90", mean(&UciScore::coverage_90)},
+          {"interval_log_likelihood", mean(&UciScore::interval_log_likelihood)},
+          {"crps", mean(&UciScore::crps)},
+          {"seen_in_training", mean(&UciScore::seen)}};
 }
 
 template <typename Pick>
@@ -79,13 +82,17 @@ Json set_json(const Results& results, const std::string& set) {
 }
 
 Json method_json(const UciMethodSummary& one) {
-  Json json = {{"set", one.set},
-               {"method", one.method},
-               {"splits", one.splits},
-               {"log_likelihood", json_of(one.log_likelihood)},
-               {"rmse", json_of(one.rmse)},
-               {"coverage_90", json_of(one.coverage_90)},
-               {"seconds", one.seconds}};
+  Json json = {
+      {"set", one.set},
+      {"method", one.method},
+      {"splits", one.splits},
+      {"log_likelihood", json_of(one.log_likelihood)},
+      {"rmse", json_of(one.rmse)},
+      {"coverage_90", json_of(one.coverage_90)},
+      {"interval_log_likelihood", json_of(one.interval_log_likelihood)},
+      {"crps", json_of(one.crps)},
+      {"seen_in_training", json_of(one.seen)},
+      {"seconds", one.seconds}};
   if (one.compared) {
     Json less = json_of(one.less_rdp);
     less["corrected_error"] = one.corrected_error;

@@ -22,14 +22,6 @@ double curve_quantile(std::size_t i) {
   return 0.05 * static_cast<double>(i + 1);
 }
 
-double median(std::vector<double> values) {
-  const auto middle =
-      values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 }  // namespace
 
 double AssessedRow::uncertainty(bool classes) const {
@@ -69,17 +61,12 @@ NumberScores::NumberScores(const likelihood::QuantileCorrection& correction)
 
 void NumberScores::add(const likelihood::RegressionScore& score) {
   scores_.add(score);
-  absolutes_.push_back(std::abs(score.residual));
   for (std::size_t i = 0; i < below_.size(); ++i) {
     if (score.probability <= quantiles_[i]) ++below_[i];
   }
 }
 
-TableMetrics NumberScores::metrics() const {
-  TableMetrics result = scores_.metrics();
-  result.emplace_back("median_absolute_error", median(absolutes_));
-  return result;
-}
+TableMetrics NumberScores::metrics() const { return scores_.metrics(); }
 
 std::vector<double> NumberScores::below() const {
   std::vector<double> shares;
@@ -134,7 +121,7 @@ void Assessor::add_numbers(TablePredictor& predictor,
     row.predicted = p.mean();
     row.epistemic = p.epistemic_deviation();
     row.aleatoric = p.aleatoric_deviation();
-    here.score = likelihood::score(p, row.actual, correction_);
+    here.score = likelihood::score(p, row.actual, correction_, code.resolution);
     here.is_scored = here.score.is_finite();
     if ((seen_ + i) % stride_ != 0) return;
     row.lower = p.quantile(correction_(kLowerQuantile));

@@ -62,6 +62,7 @@ KeptColumns drop_unused_columns(io::SavedModel& model) {
     network.layers.erase(network.layers.begin());
   }
   model.preprocessing = smaller.to_json();
+  model.training_rows = "{}";  // hashes of all inputs
   return use;
 }
 

@@ -64,6 +64,7 @@ EvaluateTableResult evaluate_table(const TableModel& model,
             model.encoder.encode(chunk.table, true, chunk.file_rows_before);
         all.add(rows, chunk.rows_before);
         if (first) first->add(rows, chunk.rows_before);
+        model.seen_rows.count(rows, model.encoder.input_size(), result.seen);
         result.dropped += chunk.table.rows() - rows.count;
         add_unseen(rows.unseen, chunk.rows_before, result.unseen);
       });

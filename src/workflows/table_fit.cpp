@@ -166,6 +166,7 @@ TableModel fit_networks(const data::TableEncoder& encoder,
 
   TableModel result;
   result.encoder = encoder;
+  result.seen_rows = SeenRows(rows, encoder.input_size());
   result.spec = model.spec();
   if (settings.samples()) {
     result.spec = train::spec_of_draws(model.spec());

@@ -107,6 +107,7 @@ io::SavedModel saved_model(const TableModel& model) {
   saved.networks = model.networks;
   saved.preprocessing = model.encoder.to_json();
   saved.conformal = model.correction.probabilities();
+  saved.training_rows = model.seen_rows.to_json();
   return saved;
 }
 
@@ -135,6 +136,8 @@ TableModel table_model(const std::string& name, io::SavedModel saved) {
       IoError, name,
       ": its preprocessing does not fit its network; the file is "
       "damaged");
+  model.seen_rows =
+      SeenRows::from_json(name + ": training_rows", saved.training_rows);
   if (!saved.conformal.empty()) {
     RADIR_CHECK(!classes, IoError, name,
                 ": corrects quantiles, but predicts classes; the file is ",

@@ -262,7 +262,7 @@ std::vector<std::int64_t> TableScores::add_regression(
         if (!std::isfinite(rows.targets[at])) return;
         const likelihood::RegressionScore score = likelihood::score(
             p, code.mean + code.scale * static_cast<double>(rows.targets[at]),
-            correction_);
+            correction_, code.resolution);
         if (score.is_finite()) scores[at] = score;
       });
   RowNumbers left_out;

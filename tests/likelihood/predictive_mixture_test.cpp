@@ -232,5 +232,29 @@ TEST(PredictiveMixture, RefusesWeightsThatAreNone) {
   expect_error<ArgumentError>([&] { PredictiveMixture({c}); }, "but is -1");
 }
 
+TEST(PredictiveMixture, IntervalsAreTheirMeanDensity) {
+  const PredictiveMixture p({{0, 1, 60}, {2, 0.5, 60}, {1, 3, 60}});
+  for (const double value : {-4.0, 0.0, 1.7, 6.0}) {
+    for (const double width : {0.01, 0.3, 2.0}) {
+      const double expected =
+          (p.cdf(value + width / 2) - p.cdf(value - width / 2)) / width;
+      EXPECT_NEAR(p.log_interval_density(value, width), std::log(expected),
+                  1e-6)
+          << value << " " << width;
+    }
+    // A narrow one is the density.
+    EXPECT_NEAR(p.log_interval_density(value, 1e-7), p.log_density(value),
+                1e-6);
+  }
+  const PredictiveMixture normal({{0, 1}});
+  // Far out, where the probability of an interval is no double.
+  const double far = normal.log_interval_density(60, 1);
+  EXPECT_NEAR(far, normal.log_density(59.5) - std::log(59.5), 1e-3);
+  EXPECT_NEAR(normal.log_interval_density(-60, 1), far, 1e-9);
+  // At most one over the width.
+  EXPECT_NEAR(PredictiveMixture({{5, 1e-20}}).log_interval_density(5, 0.5),
+              std::log(2), 1e-12);
+}
+
 }  // namespace
 }  // namespace radir::likelihood

@@ -27,6 +27,8 @@ TEST(RegressionScores, AreMeansOverPredictions) {
               (normal.log_density(1) + normal.log_density(4)) / 2, 1e-15);
   EXPECT_NEAR(metrics.at("rmse"), std::sqrt(9.0 / 2), 1e-12);
   EXPECT_NEAR(metrics.at("mae"), 1.5, 1e-12);
+  EXPECT_NEAR(metrics.at("median_absolute_error"), 1.5, 1e-12);
+  EXPECT_EQ(metrics.count("interval_log_likelihood"), 0u);
   EXPECT_NEAR(metrics.at("crps"), (normal.crps(1) + normal.crps(4)) / 2, 1e-15);
   // 4 is 1.5 deviations off: its central interval has a probability of 87%.
   EXPECT_EQ(metrics.at("coverage_50"), 0.5);
@@ -48,6 +50,19 @@ TEST(RegressionScores, AreCalibratedWhereTargetsAreQuantiles) {
   EXPECT_NEAR(metrics_of(scores).at("calibration_error"), 0, 1e-12);
   EXPECT_NEAR(metrics_of(scores).at("coverage_90"), 0.9, 1e-12);
   EXPECT_NEAR(metrics_of(low).at("calibration_error"), 0.5, 1e-12);
+}
+
+/// A network that is sure of one value of a target given in steps of 1: its
+/// density there grows without end, its probability does not.
+TEST(RegressionScores, TheResolutionBoundsWhatOneRowCanGive) {
+  RegressionScores scores;
+  for (const double scale : {1e-30, 1.0}) {
+    scores.add(score(PredictiveMixture({{3, scale}}), 3, {}, 1));
+  }
+  const auto metrics = metrics_of(scores);
+  EXPECT_GT(metrics.at("log_likelihood"), 30);
+  const double half = std::log(std::erf(0.5 / std::sqrt(2.0)));
+  EXPECT_NEAR(metrics.at("interval_log_likelihood"), half / 2, 1e-9);
 }
 
 TEST(RegressionScores, NeedPredictions) {

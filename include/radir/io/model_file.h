@@ -27,6 +27,9 @@ struct SavedModel {
   std::string training = "{}";       ///< every setting of the training
   std::string metrics = "{}";        ///< what the training reached
   std::string data = "{}";           ///< what it was trained on
+  /// Which rows it was trained on. In the file only where it says something;
+  /// readers that do not know it refuse the file.
+  std::string training_rows = "{}";
 
   /// The version of the program that wrote the file; filled in by read_model.
   std::string program_version;

@@ -48,6 +48,11 @@ class PredictiveMixture {
   double aleatoric_deviation() const;
 
   double log_density(double value) const;
+  /// log((F(value + width/2) - F(value - width/2)) / width): what the mixture
+  /// says of a value that is known to within `width` > 0. Unlike the log
+  /// density, it is at most -log(width). Intervals that are narrow beside a
+  /// component are read off its density.
+  double log_interval_density(double value, double width) const;
   /// Probability of at most `value`.
   double cdf(double value) const;
   /// The value with cdf(value) = probability, to 1e-9 of the standard

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,8 @@ constexpr std::array<int, 4> kIntervalLevels = {50, 80, 90, 95};
 /// What one prediction is worth, given the number that came true.
 struct RegressionScore {
   double log_density = 0;
+  /// PredictiveMixture::log_interval_density of a number with a resolution.
+  std::optional<double> log_interval_density;
   double residual = 0;  ///< the number less the predictive mean
   double crps = 0;
   double probability = 0;  ///< predicted for at most the number
@@ -27,11 +30,13 @@ struct RegressionScore {
 };
 
 /// Widths are those of the corrected intervals; all else is of the prediction
-/// as it is.
+/// as it is. `resolution` is the step in which targets are given; 0: unknown.
 RegressionScore score(const PredictiveMixture& prediction, double target,
-                      const QuantileCorrection& correction = {});
+                      const QuantileCorrection& correction = {},
+                      double resolution = 0);
 
-/// Scores of predicted numbers, gathered one by one.
+/// Scores of predicted numbers, gathered one by one. Memory: 8 bytes each, for
+/// the median.
 class RegressionScores {
  public:
   /// Coverage and calibration are those of corrected quantiles.
@@ -41,8 +46,9 @@ class RegressionScores {
 
   std::int64_t count() const { return count_; }
 
-  /// Means so far: log_likelihood, rmse, mae (both of the predictive mean),
-  /// crps, coverage_50, _80, _90, _95 and width_50 ... (central intervals:
+  /// Means so far: log_likelihood, interval_log_likelihood (if all have one),
+  /// rmse, mae, median_absolute_error (of the predictive mean), crps,
+  /// coverage_50, _80, _90, _95 and width_50 ... (central intervals:
   /// share of targets inside, mean width) and calibration_error (mean over
   /// p = 0.05 ... 0.95 of | share of targets below the p-quantile - p |).
   /// Throws ArgumentError without a prediction, NumericalError when one of them
@@ -59,8 +65,10 @@ class RegressionScores {
 
   std::int64_t count_ = 0;
   double log_likelihood_ = 0;
+  double interval_log_likelihood_ = 0;
+  std::int64_t intervals_known_ = 0;
   double squares_ = 0;
-  double absolutes_ = 0;
+  std::vector<double> absolutes_;
   double crps_ = 0;
   std::array<Interval, kIntervalLevels.size()> intervals_;
   // Of each calibration quantile: its probability, and targets below it.

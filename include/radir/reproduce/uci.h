@@ -45,6 +45,11 @@ struct UciScore {
   double log_likelihood = 0;
   double rmse = 0;
   double coverage_90 = 0;  ///< share of targets inside the 90 % interval
+  // NaN in results of version 0.1:
+  /// Of a target known to its resolution (PredictiveMixture).
+  double interval_log_likelihood = 0;
+  double crps = 0;
+  double seen = 0;  ///< share of rows whose inputs were training rows' too
 };
 
 /// One noise model on one split: the candidate chosen on a validation part of

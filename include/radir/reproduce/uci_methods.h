@@ -54,6 +54,9 @@ struct UciMethodSummary {
   UciMean log_likelihood;
   UciMean rmse;
   UciMean coverage_90;
+  UciMean interval_log_likelihood;
+  UciMean crps;
+  UciMean seen;        ///< UciScore::seen
   double seconds = 0;  ///< per split
   /// Log-likelihood less that of rdp on the same splits; none without rdp.
   bool compared = false;

@@ -54,22 +54,20 @@ ClassTables class_tables(const std::vector<std::string>& classes,
 /// The confusion matrix for people; none beyond twenty classes.
 std::optional<report::Table> confusion_table(const ClassTables& tables);
 
-/// Scores of predicted numbers with two things that RegressionScores does not
-/// keep: the median absolute error, and the calibration curve.
+/// Scores of predicted numbers with the calibration curve.
 class NumberScores {
  public:
   explicit NumberScores(const likelihood::QuantileCorrection& correction = {});
 
   void add(const likelihood::RegressionScore& score);
   std::int64_t count() const { return scores_.count(); }
-  /// Those of RegressionScores and median_absolute_error.
+  /// Those of RegressionScores.
   TableMetrics metrics() const;
   /// Share of targets below the quantiles 0.05, 0.1, ... 0.95.
   std::vector<double> below() const;
 
  private:
   likelihood::RegressionScores scores_;
-  std::vector<double> absolutes_;
   // Of the quantiles of the calibration curve: where they are read, and
   // targets below them.
   std::array<double, 19> quantiles_ = {};

@@ -8,6 +8,7 @@
 #include "radir/data/table_encoder.h"
 #include "radir/data/table_source.h"
 #include "radir/workflows/assessment.h"
+#include "radir/workflows/seen_rows.h"
 #include "radir/workflows/table_model.h"
 
 namespace radir::workflows {
@@ -25,6 +26,8 @@ struct EvaluateTableResult {
   std::int64_t dropped = 0;
   /// Values that the training did not see, of each column that has some.
   std::vector<data::UnseenLevels> unseen;
+  /// Rows whose inputs were those of a training row.
+  SeenCount seen;
   /// Confusion matrix and calibration of a categorical target.
   std::optional<ClassTables> classes;
 };

@@ -11,6 +11,7 @@
 #include "radir/io/model_file.h"
 #include "radir/likelihood/quantile_correction.h"
 #include "radir/train/model.h"
+#include "radir/workflows/seen_rows.h"
 
 namespace radir::workflows {
 
@@ -83,6 +84,7 @@ struct TableModel {
   /// Of the quantiles of a numeric target, by rows that the networks were not
   /// fitted to (TrainTableOptions::conformal).
   likelihood::QuantileCorrection correction;
+  SeenRows seen_rows;  ///< of the training; none in models of version 0.1
 
   /// The classes of a categorical target; empty for a numeric one.
   const std::vector<std::string>& classes() const;

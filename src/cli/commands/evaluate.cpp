@@ -1,12 +1,15 @@
+#include <iomanip>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/unseen_levels.h"
 #include "radir/core/error.h"
+#include "radir/core/text_stream.h"
 #include "radir/data/images.h"
 #include "radir/data/table_encoder.h"
 #include "radir/data/table_source.h"
@@ -18,6 +21,7 @@
 #include "radir/workflows/assessment.h"
 #include "radir/workflows/evaluate_table.h"
 #include "radir/workflows/image_evaluation.h"
+#include "radir/workflows/seen_rows.h"
 #include "radir/workflows/table_model.h"
 
 namespace radir::cli {
@@ -46,6 +50,7 @@ struct Comparison {
   std::optional<std::int64_t> rows_left_out;  ///< of a table
   std::int64_t rows_dropped = 0;
   std::vector<data::UnseenLevels> unseen;
+  workflows::SeenCount seen;
   std::optional<workflows::ClassTables> classes;
 };
 
@@ -64,6 +69,15 @@ void print_calibration(const workflows::ClassTables& tables) {
   std::cout << "\n" << to_text(table);
 }
 
+/// "inputs of 12 of 500 rows (2.4 %) were in the training rows"
+void print(const workflows::SeenCount& count) {
+  std::ostringstream text = text_stream();
+  text << "\ninputs of " << count.seen << " of " << count.checked << " rows ("
+       << std::setprecision(3) << 100 * count.share()
+       << " %) were in the training rows\n";
+  std::cout << text.str();
+}
+
 void print(const Comparison& comparison, bool json) {
   const Metrics& others = comparison.others;
   if (json) {
@@ -73,6 +87,8 @@ void print(const Comparison& comparison, bool json) {
       document["rows_left_out"] = *comparison.rows_left_out;
       document["rows_dropped"] = comparison.rows_dropped;
       document["unseen_levels"] = unseen_json(comparison.unseen);
+      document["seen_in_training"] = {{"checked", comparison.seen.checked},
+                                      {"seen", comparison.seen.seen}};
     }
     if (comparison.classes) {
       document.update(workflows::to_json(*comparison.classes));
@@ -94,6 +110,7 @@ void print(const Comparison& comparison, bool json) {
     table.rows.push_back(std::move(row));
   }
   std::cout << to_text(table);
+  if (comparison.seen.checked > 0) print(comparison.seen);
   if (comparison.classes) {
     if (const auto confusion = confusion_table(*comparison.classes)) {
       std::cout << "\n" << to_text(*confusion);
@@ -119,6 +136,7 @@ Comparison evaluate_table(const EvaluateOptions& options,
   Comparison result;
   result.rows_dropped = scores.dropped;
   result.unseen = scores.unseen;
+  result.seen = scores.seen;
   result.metrics = scores.metrics;
   result.rows_left_out = scores.left_out.count;
   result.classes = scores.classes;

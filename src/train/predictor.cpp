@@ -5,6 +5,7 @@
 #include "radir/core/error.h"
 #include "radir/core/memory.h"
 #include "radir/kernels/network.h"
+#include "radir/network/spec.h"
 #include "train/posterior_set.h"
 
 namespace radir::train {
@@ -27,7 +28,8 @@ template <typename T>
 class Predictor<T>::Impl {
  public:
   Impl(const Model& model, std::int64_t samples, Execution execution)
-      : posteriors_(model),
+      : spec_(model.spec().network),
+        posteriors_(model),
         network_(model.spec().network.input, model.spec().network.layers,
                  network_options(execution.pool)),
         execution_(execution),
@@ -72,6 +74,26 @@ class Predictor<T>::Impl {
   std::int64_t samples() const { return samples_; }
   std::int64_t output_size() const { return output_size_; }
 
+  network::PlainNetwork<T> plain(std::int64_t sample) const {
+    RADIR_CHECK(sample >= 0 && sample < samples_, ArgumentError,
+                "Predictor: there are ", samples_, " samples, but got ",
+                sample);
+    network::PlainNetwork<T> result;
+    result.spec = spec_;
+    const auto& sizes = network_.weight_sizes();
+    for (std::size_t l = 0; l < sizes.size(); ++l) {
+      const kernels::Weights<T>& from =
+          weights_[static_cast<std::size_t>(sample) * sizes.size() + l];
+      network::PlainLayer<T> layer;
+      layer.weight.assign(from.weight, from.weight + sizes[l].weight);
+      if (sizes[l].bias > 0) {
+        layer.bias.assign(from.bias, from.bias + sizes[l].bias);
+      }
+      result.layers.push_back(std::move(layer));
+    }
+    return result;
+  }
+
  private:
   void check(const std::vector<T>& parameters) const {
     RADIR_CHECK(
@@ -91,6 +113,7 @@ class Predictor<T>::Impl {
     }
   }
 
+  network::NetworkSpec spec_;
   PosteriorSet<T> posteriors_;
   kernels::SampledPrediction<T> network_;
   Execution execution_;
@@ -144,6 +167,12 @@ std::int64_t Predictor<T>::samples() const {
 template <typename T>
 std::int64_t Predictor<T>::output_size() const {
   return impl_->output_size();
+}
+
+template <typename T>
+network::PlainNetwork<T> Predictor<T>::plain_network(
+    std::int64_t sample) const {
+  return impl_->plain(sample);
 }
 
 template <typename T>

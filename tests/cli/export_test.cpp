@@ -62,6 +62,25 @@ TEST_F(ExportCommand, WritesANetworkAndSaysWhatItNeeds) {
   EXPECT_NE(io::read_onnx(onnx_).layers[0].weight, first);
 }
 
+TEST_F(ExportCommand, EverythingTakesRawColumns) {
+  if (!io::has_onnx()) GTEST_SKIP() << "built without ONNX";
+  const ProgramResult result =
+      run_export("--everything --quantiles 0.1,0.9 --samples 5 --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["outputs"], 6);
+  EXPECT_EQ(json["networks"], 2);
+  EXPECT_TRUE(contains(json["output_note"], "quantiles 0.1, 0.9"));
+  EXPECT_TRUE(contains(json["input_note"], "NaN: missing"));
+  expect_failure("export '" + run_ + "' --everything --torchscript x.pt", 2,
+                 "--onnx FILE");
+  expect_failure("export '" + run_ + "' --force --onnx '" + onnx_ +
+                     "' --everything --quantiles 1.5",
+                 2, "below 1, but got 1.5");
+  expect_failure("export '" + run_ + "' --onnx '" + onnx_ + "' --samples 5", 2,
+                 "--everything");
+}
+
 TEST_F(ExportCommand, FailuresAreOneLine) {
   if (!io::has_onnx()) GTEST_SKIP() << "built without ONNX";
   const std::string to_file = "' --onnx '" + onnx_ + "' ";

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "radir/core/error.h"
+#include "radir/data/table.h"
+#include "radir/files/byte_source.h"
 #include "radir/io/model_file.h"
 #include "radir/io/onnx.h"
 #include "radir/network/plain_network.h"
@@ -11,6 +13,8 @@
 #include "radir/train/model.h"
 #include "radir/train/point_network.h"
 #include "radir/train/step.h"
+#include "radir/workflows/table_fit.h"
+#include "radir/workflows/table_model.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
 
@@ -108,6 +112,37 @@ TEST_F(Export, SaysWhatTorchScriptNeeds) {
       "radir_torchscript.so, which could not be loaded; build with "
       "RADIR_WITH_TORCH=ON");
   EXPECT_TRUE(testing::read_bytes(folder_ / "n.pt").empty());
+}
+
+TEST_F(Export, PredictionsHaveNamesThatNoColumnHas) {
+  const data::Table table = data::read_table(files::memory_byte_source(
+      "rows", "mean,size,y\n1,2,3\n2,1,4\n3,5,9\n4,4,8\n"));
+  TableSettings settings;
+  settings.method = "rdp";
+  settings.steps = 10;
+  settings.hidden = {2};
+  const TableModel model = fit_table(table, "y", settings);
+  TablePredictionOptions options;
+  options.samples = 3;
+  const ExportSummary summary =
+      export_predictions(model, folder_ / "all.onnx", options);
+  EXPECT_EQ(summary.input, "2 columns");
+  EXPECT_EQ(summary.outputs, 7);
+  EXPECT_EQ(summary.parameters, 3 * (2 * 2 + 2 + 2 + 1));
+  EXPECT_TRUE(contains(summary.output_note, "output.mean: mean"));
+  EXPECT_TRUE(contains(summary.output_note, "; sd: "));
+  EXPECT_TRUE(contains(summary.output_note, "quantiles 0.05, 0.5, 0.95"));
+  const std::string bytes = testing::read_bytes(folder_ / "all.onnx");
+  EXPECT_TRUE(contains(bytes, "output.mean"));
+  // It is no network.
+  expect_error<UnsupportedError>([&] { io::read_onnx(folder_ / "all.onnx"); },
+                                 "all.onnx");
+  options.quantiles = {0};
+  expect_error<ArgumentError>(
+      [&] { export_predictions(model, folder_ / "no.onnx", options); },
+      "above 0 and below 1");
+  expect_error<IoError>([&] { export_predictions(model, "/nowhere/all.onnx"); },
+                        "/nowhere");
 }
 
 }  // namespace

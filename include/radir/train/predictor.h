@@ -6,6 +6,7 @@
 
 #include "radir/core/device.h"
 #include "radir/kernels/rdp.h"
+#include "radir/network/plain_network.h"
 #include "radir/train/model.h"
 
 namespace radir::train {
@@ -35,6 +36,8 @@ class Predictor {
   /// Sets of weights, of all networks.
   std::int64_t samples() const;
   std::int64_t output_size() const;
+  /// A set of weights, from 0, as a network of plain numbers.
+  network::PlainNetwork<T> plain_network(std::int64_t sample) const;
 
   /// Writes outputs[sample][row][output] for rows[count][input_size].
   void run(const T* rows, std::int64_t count, T* outputs);

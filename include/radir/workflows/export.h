@@ -5,6 +5,7 @@
 
 #include "radir/io/model_file.h"
 #include "radir/kernels/rdp.h"
+#include "radir/workflows/table_model.h"
 
 namespace radir::workflows {
 
@@ -38,9 +39,26 @@ ExportSummary export_onnx(const std::string& name, const io::SavedModel& model,
                           const std::string& file,
                           const ExportOptions& options = {});
 
-/// The same as a TorchScript file (workflows/torchscript.h), with the same
-/// strings as its extra files. Throws as export_onnx, and NumericalError when
-/// libtorch computes something else.
+/// Writes the predictions of a table's model as one ONNX file: raw columns in,
+/// what TableModel::predict gives out, for fixed draws of the weights.
+///
+/// Each input column is a tensor [batch, 1] under its name: a number is double
+/// (NaN: missing), a date the same as days since 1970-01-01, text is string
+/// (empty: missing). Outputs, [batch, 1] unless said otherwise: mean, sd,
+/// epistemic_sd, aleatoric_sd and quantiles [batch, quantiles], all double; of
+/// classes class (string), probabilities [batch, classes], entropy and
+/// mutual_information. A column of such a name makes it "output.mean". Rows
+/// that have no prediction are NaN.
+///
+/// Throws ArgumentError for impossible options, IoError when the file cannot be
+/// written, UnsupportedError where the library was built without ONNX.
+ExportSummary export_predictions(const TableModel& model,
+                                 const std::string& file,
+                                 const TablePredictionOptions& options = {});
+
+/// The network of export_onnx as a TorchScript file (workflows/torchscript.h),
+/// with the same strings as its extra files. Throws as export_onnx, and
+/// NumericalError when libtorch computes something else.
 ExportSummary export_torchscript(const std::string& model,
                                  const std::string& file,
                                  const ExportOptions& options = {});

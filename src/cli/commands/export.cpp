@@ -7,6 +7,7 @@
 #include "radir/core/error.h"
 #include "radir/kernels/rdp.h"
 #include "radir/workflows/export.h"
+#include "radir/workflows/table_model.h"
 
 namespace radir::cli {
 namespace {
@@ -25,6 +26,8 @@ struct ExportCommand {
   std::string torchscript;
   bool force = false;
   workflows::ExportOptions options;
+  bool everything = false;
+  workflows::TablePredictionOptions prediction;
 };
 
 void print(const ExportCommand& command, const std::string& file,
@@ -32,13 +35,34 @@ void print(const ExportCommand& command, const std::string& file,
   std::cout << file << ": input " << summary.input << ", output "
             << summary.outputs << ", " << summary.parameters
             << " weights and biases";
-  if (summary.networks > 1) {
+  if (command.everything) {
+    std::cout << " of all draws";
+  } else if (summary.networks > 1) {
     std::cout << ", network " << command.options.network << " of "
               << summary.networks;
   }
   std::cout << "\n";
   std::cerr << "input: " << summary.input_note
             << "\noutput: " << summary.output_note << "\n";
+}
+
+/// One file of raw columns and predictions.
+workflows::ExportSummary export_everything(const ExportCommand& command,
+                                           const CommonOptions& common) {
+  RADIR_CHECK(!command.onnx.empty(), ArgumentError,
+              "--everything writes an ONNX file; name it with --onnx FILE");
+  workflows::TablePredictionOptions prediction = command.prediction;
+  prediction.seed = common.seed;
+  return workflows::export_predictions(
+      workflows::load_table_model(command.model), command.onnx, prediction);
+}
+
+workflows::ExportSummary export_network(const ExportCommand& command) {
+  return command.onnx.empty()
+             ? workflows::export_torchscript(command.model, command.torchscript,
+                                             command.options)
+             : workflows::export_onnx(command.model, command.onnx,
+                                      command.options);
 }
 
 void export_model(const ExportCommand& command, const CommonOptions& common) {
@@ -52,9 +76,8 @@ void export_model(const ExportCommand& command, const CommonOptions& common) {
                   {command.model, command.model + "/model.safetensors"});
   check_overwrite(option, file, command.force);
   const workflows::ExportSummary summary =
-      onnx
-          ? workflows::export_onnx(command.model, file, command.options)
-          : workflows::export_torchscript(command.model, file, command.options);
+      command.everything ? export_everything(command, common)
+                         : export_network(command);
   if (!common.json) {
     print(command, file, summary);
     return;
@@ -101,6 +124,23 @@ void add_export(CLI::App& root, Invocation& invocation) {
                    "Network to export, counted from 1")
       ->type_name("K")
       ->capture_default_str();
+  CLI::Option* everything = command->add_flag(
+      "--everything", options->everything,
+      "Predictions of a table with everything inside: raw columns in, mean, "
+      "error bars and quantiles (or class probabilities) out");
+  command
+      ->add_option("--quantiles", options->prediction.quantiles,
+                   "With --everything: quantiles, above 0 and below 1")
+      ->delimiter(',')
+      ->type_name("P")
+      ->capture_default_str()
+      ->needs(everything);
+  command
+      ->add_option("--samples", options->prediction.samples,
+                   "With --everything: weight samples per network")
+      ->type_name("N")
+      ->capture_default_str()
+      ->needs(everything);
 }
 
 }  // namespace radir::cli

@@ -22,6 +22,7 @@ import sys
 USES = {
     "core": "",
     "files": "core",
+    "collective": "core files",
     "math": "core",
     "network": "core",
     "kernels": "core math network",
@@ -32,15 +33,15 @@ USES = {
     "data": "core files math network kernels posterior likelihood train prune",
     "io": "core files math network kernels posterior likelihood train prune",
     "report": "core",
-    "workflows": "core files math network kernels posterior likelihood train "
+    "workflows": "core files collective math network kernels posterior likelihood train "
     "prune data io report",
-    "reproduce": "core files math network kernels posterior likelihood train "
+    "reproduce": "core files collective math network kernels posterior likelihood train "
     "prune data io report workflows",
-    "bench": "core files math network kernels posterior likelihood train "
+    "bench": "core files collective math network kernels posterior likelihood train "
     "prune data io report workflows reproduce",
-    "c_api": "core files math network kernels posterior likelihood train prune "
+    "c_api": "core files collective math network kernels posterior likelihood train prune "
     "data io report workflows reproduce",
-    "cli": "core files network kernels posterior likelihood train prune data io "
+    "cli": "core files collective network kernels posterior likelihood train prune data io "
     "report workflows reproduce bench",
     # With libtorch:
     "torch/distributions": "core math kernels",

@@ -20,6 +20,17 @@ class ProblemsFound : public Error {
   using Error::Error;
 };
 
+/// Thrown by a command whose worker processes failed, after they said why. The
+/// exit code of the program is this one.
+class WorkersFailed : public Error {
+ public:
+  explicit WorkersFailed(int code) : Error("a worker failed"), code_(code) {}
+  int code() const { return code_; }
+
+ private:
+  int code_;
+};
+
 /// Options of every command.
 struct CommonOptions {
   std::uint64_t seed = 0;
@@ -96,6 +107,7 @@ void add_doctor(CLI::App& root, Invocation& invocation);
 void add_evaluate(CLI::App& root, Invocation& invocation);
 void add_export(CLI::App& root, Invocation& invocation);
 void add_inspect(CLI::App& root, Invocation& invocation);
+void add_launch(CLI::App& root, Invocation& invocation);
 void add_predict(CLI::App& root, Invocation& invocation);
 void add_prune(CLI::App& root, Invocation& invocation);
 void add_report(CLI::App& root, Invocation& invocation);

@@ -40,6 +40,9 @@ int exit_code(const std::exception& error) {
   if (const auto* stopped = dynamic_cast<const StoppedBySignal*>(&error)) {
     return kSignal + stopped->signal();
   }
+  if (const auto* failed = dynamic_cast<const WorkersFailed*>(&error)) {
+    return failed->code();
+  }
   if (dynamic_cast<const ProblemsFound*>(&error)) return kProblemsFound;
   if (dynamic_cast<const ArgumentError*>(&error)) return kBadArgument;
   if (dynamic_cast<const DomainError*>(&error)) return kBadArgument;
@@ -54,7 +57,8 @@ int report_failure(const std::exception& error) {
   const int code = exit_code(error);
   std::cout.exceptions(std::ios::goodbit);  // standard error flushes it
   std::cerr << "radir: " << error.what();
-  if (code == kBug && !dynamic_cast<const ProblemsFound*>(&error)) {
+  if (code == kBug && !dynamic_cast<const ProblemsFound*>(&error) &&
+      !dynamic_cast<const WorkersFailed*>(&error)) {
     std::cerr << " (this is a bug: please report it with the command line and "
                  "radir "
               << version() << ")";
@@ -142,6 +146,7 @@ int run(std::vector<std::string> arguments) {
   add_compress(root, invocation);
   add_prune(root, invocation);
   add_inspect(root, invocation);
+  add_launch(root, invocation);
   add_export(root, invocation);
   add_report(root, invocation);
   add_reproduce(root, invocation);

@@ -42,7 +42,8 @@ void check_resume_options(const CLI::App& command) {
   }
 }
 
-std::chrono::milliseconds parse_duration(const std::string& text) {
+std::chrono::milliseconds parse_duration(const std::string& text,
+                                         const std::string& option) {
   using std::chrono::milliseconds;
   const std::pair<const char*, milliseconds> units[] = {
       {"ms", milliseconds(1)},
@@ -60,7 +61,7 @@ std::chrono::milliseconds parse_duration(const std::string& text) {
     }
   }
   detail::throw_error<ArgumentError>(
-      "--checkpoint-every: \"", text, "\" is not a duration; write a positive ",
+      option, ": \"", text, "\" is not a duration; write a positive ",
       "integer and a unit, such as 30s, 5m, 1h or 500ms");
 }
 

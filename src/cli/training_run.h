@@ -29,8 +29,10 @@ void add_run_options(CLI::App& command, RunOptions& options);
 /// --checkpoint-every, --data and --data-dir (the data may have moved).
 void check_resume_options(const CLI::App& command);
 
-/// "50ms", "30s", "5m", "1h". Throws ArgumentError for any other text.
-std::chrono::milliseconds parse_duration(const std::string& text);
+/// "50ms", "30s", "5m", "1h". Throws ArgumentError for any other text, which
+/// names the option.
+std::chrono::milliseconds parse_duration(
+    const std::string& text, const std::string& option = "--checkpoint-every");
 
 /// Thrown when a signal stopped the training. The exit code of the program is
 /// 128 plus the number of the signal.

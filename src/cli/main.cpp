@@ -171,7 +171,10 @@ int run(std::vector<std::string> arguments) {
     throw ArgumentError(error.what());
   }
   const CLI::App& command = deepest_parsed(root);
-  const std::vector<std::string> untaken = root.remaining(true);
+  std::vector<std::string> untaken = root.remaining(true);
+  // The mark before positional arguments is no argument itself.
+  untaken.erase(std::remove(untaken.begin(), untaken.end(), "--"),
+                untaken.end());
   if (!untaken.empty()) reject_word(command, untaken.front());
   if (!invocation.action) {
     std::cerr << (&command == &root ? root.help()

@@ -25,13 +25,15 @@ void run_reproduction(const io::RunFolder& folder, const std::string& command,
                  },
                  run);
            });
-  const std::string page = reproduce::finish_reproduction(folder, result);
-  if (common.json) {
-    std::cout << result.json.dump(2) << "\n";
-    return;
-  }
-  std::cout << result.text << "\nrun  " << folder.path() << "\n";
-  if (of_methods) std::cout << "page " << page << "\n";
+  finish_in_one(run_options, [&] {
+    const std::string page = reproduce::finish_reproduction(folder, result);
+    if (common.json) {
+      std::cout << result.json.dump(2) << "\n";
+      return;
+    }
+    std::cout << result.text << "\nrun  " << folder.path() << "\n";
+    if (of_methods) std::cout << "page " << page << "\n";
+  });
 }
 
 }  // namespace radir::cli

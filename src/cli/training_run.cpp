@@ -1,10 +1,13 @@
 #include "cli/training_run.h"
 
 #include <charconv>
+#include <cstdlib>
+#include <iostream>
 #include <set>
 
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
+#include "radir/collective/job.h"
 
 namespace radir::cli {
 
@@ -65,6 +68,46 @@ std::chrono::milliseconds parse_duration(const std::string& text,
       "integer and a unit, such as 30s, 5m, 1h or 500ms");
 }
 
+void as_worker(const RunOptions& run,
+               const std::function<void(const RunOptions&)>& work) {
+  const auto settings = collective::job_settings(
+      [](const char* name) -> const char* { return std::getenv(name); });
+  if (!settings) return work(run);
+  collective::Job job(*settings);
+  workflows::SharedRun shared(job);
+  RunOptions shared_options = run;
+  shared_options.shared = &shared;
+  try {
+    work(shared_options);
+  } catch (const workflows::FinishedElsewhere&) {
+    // Another worker prints the result.
+  }
+}
+
+io::RunFolder begin_run(const RunOptions& run,
+                        const nlohmann::ordered_json& config) {
+  return run.shared != nullptr ? run.shared->begin(run.out, config)
+                               : workflows::begin_run(run.out, config);
+}
+
+io::RunFolder open_run(const RunOptions& run) {
+  return run.shared != nullptr ? run.shared->open(run.resume)
+                               : io::RunFolder::open(run.resume);
+}
+
+// Of a job, only the worker that begins the run knows.
+void check_free(const RunOptions& run) {
+  if (run.shared == nullptr) io::RunFolder::check_free(run.out);
+}
+
+void finish_in_one(const RunOptions& run, const std::function<void()>& work) {
+  if (run.shared == nullptr) return work();
+  run.shared->finish([&] {
+    work();
+    std::cout.flush();
+  });
+}
+
 void with_stop_signals(
     const RunOptions& options,
     const std::function<void(const workflows::CheckpointOptions&)>& work) {
@@ -73,6 +116,7 @@ void with_stop_signals(
   checkpoints.every = options.checkpoint_every;
   checkpoints.stop_requested = [] { return StopSignals::received() != 0; };
   checkpoints.warn = say;
+  checkpoints.shared = options.shared;
   try {
     work(checkpoints);
   } catch (const workflows::Interrupted& error) {

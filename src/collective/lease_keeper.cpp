@@ -4,6 +4,14 @@
 #include <vector>
 
 namespace radir::collective {
+namespace {
+
+bool is_part_of(const std::string& name, const std::string& whole) {
+  return name.size() > whole.size() && name.rfind(whole, 0) == 0 &&
+         name[whole.size()] == '-';
+}
+
+}  // namespace
 
 LeaseKeeper::LeaseKeeper(std::unique_ptr<Store> store, std::string owner,
                          Milliseconds time)
@@ -51,10 +59,15 @@ bool LeaseKeeper::has_lost(const std::string& name) const {
   if (lost_ == 0) return false;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [leased, lease] : leases_) {
-    if (lease.lost && name.rfind(leased, 0) == 0 &&
-        (name.size() == leased.size() || name[leased.size()] == '-')) {
-      return true;
-    }
+    if (lease.lost && (name == leased || is_part_of(name, leased))) return true;
+  }
+  return false;
+}
+
+bool LeaseKeeper::is_inside(const std::string& name) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [leased, lease] : leases_) {
+    if (is_part_of(name, leased)) return true;
   }
   return false;
 }

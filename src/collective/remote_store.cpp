@@ -5,6 +5,7 @@
 #include "collective/connection.h"
 #include "collective/memory_store.h"
 #include "collective/requests.h"
+#include "radir/collective/store.h"
 #include "radir/collective/store_server.h"
 
 namespace radir::collective {

@@ -32,7 +32,7 @@ bool is_own_file(int descriptor) {
 
 // Between the opening and the lock another holder may have renamed or removed
 // the file; then what we hold is no longer the one at `path`, so we try again.
-int open_locked(const std::string& path, const std::string& shown) {
+int open_locked(const std::string& path, const std::string& shown, Lock lock) {
   for (;;) {
     const int descriptor = repeat_interrupted([&] {
       return ::open(path.c_str(),
@@ -46,17 +46,26 @@ int open_locked(const std::string& path, const std::string& shown) {
                                    " is a device, a pipe or a second name of "
                                    "another file; remove it");
     }
-    const int locked = repeat_interrupted(
-        [&] { return ::flock(descriptor, LOCK_EX | LOCK_NB); });
-    if (locked != 0) {
-      const int error = errno;
+    bool locked = false;
+    try {
+      locked = change_lock(descriptor, lock, path);
+    } catch (const IoError&) {
       ::close(descriptor);
-      if (error == EWOULDBLOCK) return -1;
-      throw_file_error("lock", path, error);
+      throw;
     }
-    if (is_file_at(descriptor, path)) return descriptor;
+    if (locked && is_file_at(descriptor, path)) return descriptor;
     ::close(descriptor);
+    if (!locked) return -1;
   }
+}
+
+bool change_lock(int descriptor, Lock lock, const std::string& shown) {
+  const int kind = lock == Lock::Alone ? LOCK_EX : LOCK_SH;
+  const int status =
+      repeat_interrupted([&] { return ::flock(descriptor, kind | LOCK_NB); });
+  if (status == 0) return true;
+  if (errno == EWOULDBLOCK) return false;
+  throw_file_error("lock", shown, errno);
 }
 
 // Not by std::filesystem, whose iterator ends the program when memory runs out.

@@ -1,5 +1,6 @@
 #include "radir/io/run_folder.h"
 
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,19 +87,24 @@ RunFolder::RunFolder(RunFolder&& other) noexcept
     : path_(std::move(other.path_)),
       lock_(std::exchange(other.lock_, -1)),
       created_(other.created_),
+      shared_(other.shared_),
       config_(std::move(other.config_)) {}
 
+// The last of those who share a folder removes its lock.
 RunFolder::~RunFolder() {
   if (lock_ < 0) return;
-  ::unlink(file(kLock).c_str());
+  if (!shared_ || ::flock(lock_, LOCK_EX | LOCK_NB) == 0) {
+    ::unlink(file(kLock).c_str());
+  }
   if (created_) ::rmdir(path_.c_str());
   ::close(lock_);
 }
 
-int RunFolder::take(const std::string& path) {
+int RunFolder::take(const std::string& path, bool shared) {
   check_no_links(path);
   const std::string name = (fs::path(path) / kLock).string();
-  const int lock = files::open_locked(name, name);
+  const int lock = files::open_locked(
+      name, name, shared ? files::Lock::Shared : files::Lock::Alone);
   RADIR_CHECK(lock >= 0, IoError, path, ": another process is training here ",
               "(it holds ", name, "); wait for it or choose another folder");
   return lock;
@@ -134,6 +140,21 @@ RunFolder RunFolder::open(const std::string& path) {
   RunFolder folder(path, take(path));
   folder.config_ = folder.config();
   return folder;
+}
+
+RunFolder RunFolder::join(const std::string& path) {
+  look_at(path);
+  RunFolder folder(path, take(path, true));
+  folder.shared_ = true;
+  folder.config_ = folder.config();
+  return folder;
+}
+
+void RunFolder::share() {
+  const std::string name = file(kLock);
+  RADIR_CHECK(files::change_lock(lock_, files::Lock::Shared, name), IoError,
+              path_, ": another process has locked it");
+  shared_ = true;
 }
 
 bool RunFolder::is_begun(const std::string& path) {

@@ -9,6 +9,7 @@
 #include "radir/network/spec.h"
 #include "radir/workflows/compress_result.h"
 #include "radir/workflows/run_part.h"
+#include "radir/workflows/run_parts.h"
 
 namespace radir::reproduce {
 namespace {
@@ -74,17 +75,23 @@ std::optional<LenetRun> run_of(const std::string& text, const Json& key) {
   }
 }
 
-/// One seed: what an earlier process kept, or compressed here.
+/// What an earlier process or another worker kept of one seed.
+std::optional<LenetRun> kept_seed(const workflows::CompressSettings& settings,
+                                  const data::ImageSplit& images,
+                                  const workflows::ResumableRun* run) {
+  if (run == nullptr) return std::nullopt;
+  run->check_stop();
+  const std::optional<std::string> text = run->result();
+  return text ? run_of(*text, key_of(settings, images)) : std::nullopt;
+}
+
+/// One seed: kept, or compressed here.
 LenetRun run_seed(const workflows::CompressSettings& settings,
                   const data::ImageSplit& images,
                   const workflows::CompressProgress& progress,
                   const workflows::ResumableRun* run) {
+  if (auto kept = kept_seed(settings, images, run)) return *kept;
   const Json key = key_of(settings, images);
-  if (run != nullptr) {
-    run->check_stop();
-    const std::optional<std::string> text = run->result();
-    if (auto kept = text ? run_of(*text, key) : std::nullopt) return *kept;
-  }
   const workflows::CompressResult result =
       compress(images, settings, progress, nullptr, run);
   const LenetRun done{settings.seed,          result.unpruned, result.pruned,
@@ -114,10 +121,16 @@ std::vector<LenetRun> run_lenet_tasks(
     const workflows::ResumableRun* run) {
   std::vector<LenetRun> runs(tasks.size());
   std::vector<double> shares(runs.size());
+  std::vector<workflows::RunPart> parts;
+  for (const LenetTask& task : tasks) parts.emplace_back(run, task.part);
   std::mutex one_at_a_time;
-  pool.run(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i) {
+  workflows::PartsWork work;
+  work.count = static_cast<std::int64_t>(tasks.size());
+  work.part = [&](std::int64_t i) {
+    return parts[static_cast<std::size_t>(i)].get();
+  };
+  work.run = [&](std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
-    const workflows::RunPart part(run, tasks[at].part);
     const auto report = [&](double share, const std::string& text) {
       const std::lock_guard<std::mutex> lock(one_at_a_time);
       shares[at] = share;
@@ -128,10 +141,20 @@ std::vector<LenetRun> run_lenet_tasks(
                  tasks[at].label + ", " + text);
       }
     };
-    runs[at] = run_seed(tasks[at].settings, images, report, part.get());
+    runs[at] = run_seed(tasks[at].settings, images, report, parts[at].get());
     const std::lock_guard<std::mutex> lock(one_at_a_time);
     shares[at] = 1;
-  });
+  };
+  work.take_over = [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    auto kept = kept_seed(tasks[at].settings, images, parts[at].get());
+    if (!kept) return false;
+    runs[at] = std::move(*kept);
+    const std::lock_guard<std::mutex> lock(one_at_a_time);
+    shares[at] = 1;
+    return true;
+  };
+  workflows::run_parts(work, &pool);
   return runs;
 }
 

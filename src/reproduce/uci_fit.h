@@ -14,6 +14,7 @@
 #include "radir/files/json_object.h"
 #include "radir/reproduce/uci.h"
 #include "radir/workflows/resumable_run.h"
+#include "radir/workflows/run_parts.h"
 #include "radir/workflows/table_model.h"
 #include "radir/workflows/table_search.h"
 #include "radir/workflows/table_settings.h"
@@ -47,9 +48,10 @@ std::vector<workflows::TableTrial> mean_trials(
 UciScore uci_score(const workflows::TableModel& model,
                    const data::EncodedRows& test, std::uint64_t seed);
 
-/// The results of all tasks: those that `kept` returns from an earlier process,
-/// the others by `run`, in parallel. Tasks have their `work`; `progress` gets
-/// each new result and the share of the work that is done.
+/// The results of all tasks: those that `kept` returns from an earlier process
+/// or another worker, the others by `run`, in parallel. Tasks have their
+/// `work`; `progress` gets each new result and the share of the work that is
+/// done.
 template <typename Result, typename Task, typename Kept, typename Run>
 std::vector<Result> run_left(
     const std::vector<Task>& tasks, ThreadPool& pool, const Kept& kept,
@@ -68,13 +70,25 @@ std::vector<Result> run_left(
   }
   std::mutex one_at_a_time;
   double done = 0;
-  pool.run(static_cast<std::int64_t>(left.size()), [&](std::int64_t i) {
-    const std::size_t at = left[static_cast<std::size_t>(i)];
-    results[at] = run(tasks[at]);
+  const auto add = [&](std::size_t at, Result result) {
     const std::lock_guard<std::mutex> lock(one_at_a_time);
+    results[at] = std::move(result);
     done += tasks[at].work;
     if (progress) progress(results[at], done / total);
-  });
+  };
+  workflows::PartsWork work;
+  work.count = static_cast<std::int64_t>(left.size());
+  const auto place = [&](std::int64_t i) {
+    return left[static_cast<std::size_t>(i)];
+  };
+  work.part = [&](std::int64_t i) { return tasks[place(i)].part.get(); };
+  work.run = [&](std::int64_t i) { add(place(i), run(tasks[place(i)])); };
+  work.take_over = [&](std::int64_t i) {
+    std::optional<Result> found = kept(tasks[place(i)]);
+    if (found) add(place(i), std::move(*found));
+    return found.has_value();
+  };
+  workflows::run_parts(work, &pool);
   return results;
 }
 

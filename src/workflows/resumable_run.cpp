@@ -8,6 +8,7 @@
 #include "radir/files/sha256.h"
 #include "radir/io/checkpoint.h"
 #include "radir/train/step.h"
+#include "radir/workflows/shared_run.h"
 
 namespace radir::workflows {
 namespace {
@@ -21,17 +22,19 @@ constexpr std::size_t kMostResultBytes = std::size_t{1} << 20;
 class CheckpointWriter {
  public:
   CheckpointWriter(std::string path, const std::string& configuration,
-                   const CheckpointOptions& options, std::atomic<bool>& failing)
+                   const CheckpointOptions& options, std::atomic<bool>& failing,
+                   std::function<bool()> must_stop)
       : path_(std::move(path)),
         configuration_(configuration),
         options_(options),
         failing_(failing),
+        must_stop_(std::move(must_stop)),
         due_(Clock::now() + options.every) {}
 
   /// Between two steps: false when the fit has to stop. A step takes a few
   /// microseconds, this a few nanoseconds.
   bool between_steps(const Progress& progress) {
-    stopped_ = options_.stop_requested && options_.stop_requested();
+    stopped_ = must_stop_();
     if (stopped_ || Clock::now() >= due_) write(progress);
     return !stopped_;
   }
@@ -64,6 +67,7 @@ class CheckpointWriter {
   const std::string& configuration_;
   const CheckpointOptions& options_;
   std::atomic<bool>& failing_;  // whether the run's last attempt failed
+  std::function<bool()> must_stop_;
   Clock::time_point due_;
   std::int64_t written_step_ = 0;  // the start needs no checkpoint
   bool stopped_ = false;
@@ -113,7 +117,8 @@ train::TrainingResult<float> ResumableRun::fit(
     const std::function<bool(const train::EpochReport&)>& on_epoch,
     ThreadPool* pool, std::optional<Progress> start) const {
   const std::string path = folder_->checkpoint_file(part_);
-  CheckpointWriter writer(path, configuration, options_, *failing_);
+  CheckpointWriter writer(path, configuration, options_, *failing_,
+                          [this] { return must_stop(); });
   train::Resumption<float> resumption;
   resumption.from = std::move(start);
   std::error_code error;
@@ -123,6 +128,9 @@ train::TrainingResult<float> ResumableRun::fit(
     for (const train::EpochReport& report : resumption.from->history) {
       if (on_epoch && !on_epoch(report)) return std::move(*resumption.from);
     }
+  } else if (options_.shared != nullptr && !options_.shared->is_own(part_) &&
+             options_.shared->is_done(part_)) {
+    throw FinishedElsewhere("the other workers have finished the run");
   }
   resumption.between_steps = [&writer](const Progress& progress) {
     return writer.between_steps(progress);
@@ -140,8 +148,13 @@ train::TrainingResult<float> ResumableRun::fit(
   return result;
 }
 
+bool ResumableRun::must_stop() const {
+  return (options_.stop_requested && options_.stop_requested()) ||
+         (options_.shared != nullptr && options_.shared->has_lost(part_));
+}
+
 void ResumableRun::check_stop() const {
-  if (options_.stop_requested && options_.stop_requested()) {
+  if (must_stop()) {
     throw Interrupted("the run was stopped on request");
   }
 }

@@ -8,6 +8,7 @@
 #include "radir/files/atomic_file.h"
 #include "radir/files/json_object.h"
 #include "radir/files/utf8.h"
+#include "radir/workflows/shared_run.h"
 
 namespace radir::workflows {
 namespace {
@@ -108,8 +109,11 @@ void check_same_part(const Json& config, const std::string& source,
 void train_in(const io::RunFolder& folder, const std::string& command,
               CheckpointOptions checkpoints,
               const std::function<void(const ResumableRun&)>& work) {
+  const bool shared = checkpoints.shared != nullptr;
   try {
     work(ResumableRun(folder, std::move(checkpoints)));
+  } catch (const FinishedElsewhere&) {
+    throw;
   } catch (const Interrupted&) {
     detail::throw_error<Interrupted>("stopped; resume with: ",
                                      resume_command(command, folder));
@@ -117,7 +121,7 @@ void train_in(const io::RunFolder& folder, const std::string& command,
     detail::throw_error<IoError>(error.what(), " (fix this, then resume with: ",
                                  resume_command(command, folder), ")");
   } catch (...) {
-    folder.discard_if_nothing_done();
+    if (!shared) folder.discard_if_nothing_done();
     throw;
   }
 }

@@ -31,6 +31,8 @@ class LeaseKeeper {
   /// of "a"), was taken but could not be renewed in time: another worker may
   /// have it now. True until take() or give_back().
   bool has_lost(const std::string& name) const;
+  /// Whether this worker took a lease of what `name` is a part of.
+  bool is_inside(const std::string& name) const;
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -6,7 +6,8 @@
 
 namespace radir::io {
 
-/// The folder of a training run, used by one process at a time:
+/// The folder of a training run, used by one process at a time, or by those
+/// that share it:
 ///
 ///   config.json                 every setting, written before training
 ///   checkpoint*.safetensors     during training, one per network
@@ -22,9 +23,15 @@ class RunFolder {
   /// Locks the folder of an existing run. Throws IoError when it is not a run,
   /// another process has locked it, or config() throws.
   static RunFolder open(const std::string& path);
+  /// Opens the folder of a run that other processes share(). Throws IoError
+  /// when it is not a run, or a process has locked it alone.
+  static RunFolder join(const std::string& path);
   /// Opens the folder of an existing run without a lock. Throws IoError when it
   /// is not a run.
   static RunFolder look_at(const std::string& path);
+  /// Lets other processes join(); none can lock the folder alone until all of
+  /// them are gone.
+  void share();
   /// Whether a run was begun there: open() would find its config.json.
   static bool is_begun(const std::string& path);
   /// Throws ArgumentError if create(path) would.
@@ -63,12 +70,13 @@ class RunFolder {
 
  private:
   RunFolder(std::string path, int lock);
-  static int take(const std::string& path);
+  static int take(const std::string& path, bool shared = false);
   std::vector<std::string> checkpoints(const std::string& part = "") const;
 
   std::string path_;
   int lock_ = -1;
   bool created_ = false;
+  bool shared_ = false;
   std::string config_;  // as last written or read by this process
 };
 

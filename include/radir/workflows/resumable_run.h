@@ -15,6 +15,8 @@
 
 namespace radir::workflows {
 
+class SharedRun;
+
 /// Thrown when training stops on request, after its checkpoint is written.
 class Interrupted : public Error {
  public:
@@ -29,6 +31,8 @@ struct CheckpointOptions {
   /// again until one was written. The training continues and tries again when
   /// the next checkpoint is due.
   std::function<void(const std::string&)> warn;
+  /// Where several workers share the run; null: this process has all of it.
+  SharedRun* shared = nullptr;
 };
 
 /// Training in a run folder that can be killed at any moment and resumed. The
@@ -42,6 +46,10 @@ class ResumableRun {
 
   /// A part of this run, with its own checkpoints: one for each network.
   ResumableRun part(const std::string& name) const;
+  /// Of this part, such as "yacht-split-0"; empty for the complete run.
+  const std::string& name() const { return part_; }
+  /// CheckpointOptions::shared
+  SharedRun* shared() const { return options_.shared; }
 
   /// train::fit from the checkpoint of this part or, where there is none, from
   /// `start` (none: from random parameters). `configuration` (a JSON object)
@@ -51,6 +59,8 @@ class ResumableRun {
   ///
   /// Throws Interrupted when a stop was requested, IoError for a checkpoint
   /// that is damaged or of another configuration, and what train::fit throws.
+  /// Of a shared run, Interrupted too when the lease of this part was lost, and
+  /// FinishedElsewhere when the run was finished by the other workers.
   train::TrainingResult<float> fit(
       const std::string& configuration, const train::Model& model,
       const train::DataView<float>& data, const train::TrainerOptions& options,
@@ -59,7 +69,7 @@ class ResumableRun {
       std::optional<train::TrainerProgress<float>> start = std::nullopt) const;
 
   /// For work other than training steps: throws Interrupted when a stop was
-  /// requested.
+  /// requested, or the lease of this part was lost.
   void check_stop() const;
 
   /// The stored result of this part; empty if there is none or it cannot be
@@ -71,6 +81,7 @@ class ResumableRun {
 
  private:
   std::string result_file() const;
+  bool must_stop() const;
 
   const io::RunFolder* folder_;
   CheckpointOptions options_;

@@ -102,7 +102,7 @@ void begin(CompressRunOptions options, RunOptions run,
     *path = absolute_path(*path);
   }
   const CompressRun begun = workflows::begin_compress(options, kept);
-  train(begun, begin_run(run.out, begun.config), run, common);
+  train(begun, begin_run(run, begun.config), run, common);
 }
 
 /// `moved` is where the images are now, or "".

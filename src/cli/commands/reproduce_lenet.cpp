@@ -40,16 +40,16 @@ void begin(LenetOptions options, RunOptions run, const CommonOptions& common) {
   options.settings.seed = common.seed;
   reproduce::lenet_lines_of(options);  // rejects unknown ones
   if (run.out.empty()) run.out = free_run_name(lenet_name(options.dense));
-  io::RunFolder::check_free(run.out);
+  check_free(run);
   const ImageSplit images = reproduce::read_mnist(options);
   const io::RunFolder folder =
-      begin_run(run.out, reproduce::lenet_config(options, images));
+      begin_run(run, reproduce::lenet_config(options, images));
   run_in(folder, options, images, run, common);
 }
 
 void resume_lenet(const LenetOptions& given, const RunOptions& run,
                   const CommonOptions& common) {
-  const io::RunFolder folder = io::RunFolder::open(run.resume);
+  const io::RunFolder folder = open_run(run);
   const Json config =
       read_run_config(folder, reproduce::lenet_command(given.dense));
   LenetOptions options =
@@ -59,6 +59,7 @@ void resume_lenet(const LenetOptions& given, const RunOptions& run,
   if (!given.data_dir.empty()) options.data_dir = given.data_dir;
   const ImageSplit images = reproduce::read_mnist(options);
   check_same_data(config, options.data_dir + "/mnist", images.fingerprint);
+  if (run.shared != nullptr) run.shared->check_same(config);
   run_in(folder, options, images, run, common);
 }
 
@@ -77,9 +78,13 @@ void add_reproduce_lenet(CLI::App& reproduce, Invocation& invocation,
            " on MNIST: compress it and compare with published networks",
        "radir " + reproduce::lenet_command(dense) + " --data-dir data"},
       [options, run, name, &reproduce](const CommonOptions& common) {
-        if (run->resume.empty()) return begin(*options, *run, common);
-        check_resume_options(*reproduce.get_subcommand(name));
-        resume_lenet(*options, *run, common);
+        if (!run->resume.empty()) {
+          check_resume_options(*reproduce.get_subcommand(name));
+        }
+        as_worker(*run, [&](const RunOptions& worker) {
+          if (worker.resume.empty()) return begin(*options, worker, common);
+          resume_lenet(*options, worker, common);
+        });
       });
   add_run_options(*command, *run);
   command

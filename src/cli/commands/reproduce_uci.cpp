@@ -35,16 +35,16 @@ void begin(UciOptions options, RunOptions run, const CommonOptions& common) {
   options.seed = common.seed;
   reproduce::uci_methods_of(options);  // rejects unknown ones
   if (run.out.empty()) run.out = free_run_name("uci");
-  io::RunFolder::check_free(run.out);
+  check_free(run);
   const std::vector<data::UciSet> sets = reproduce::read_uci_sets(options);
   const io::RunFolder folder = begin_run(
-      run.out, reproduce::uci_config(options, reproduce::fingerprint(sets)));
+      run, reproduce::uci_config(options, reproduce::fingerprint(sets)));
   run_in(folder, options, sets, run, common);
 }
 
 void resume_uci(const UciOptions& given, const RunOptions& run,
                 const CommonOptions& common) {
-  const io::RunFolder folder = io::RunFolder::open(run.resume);
+  const io::RunFolder folder = open_run(run);
   const Json config = read_run_config(folder, reproduce::kUciCommand);
   UciOptions options =
       read_run_options(folder, config, reproduce::uci_options_from_json);
@@ -52,6 +52,7 @@ void resume_uci(const UciOptions& given, const RunOptions& run,
   const std::vector<data::UciSet> sets = reproduce::read_uci_sets(options);
   check_same_data(config, options.data_dir + "/uci",
                   reproduce::fingerprint(sets));
+  if (run.shared != nullptr) run.shared->check_same(config);
   run_in(folder, options, sets, run, common);
 }
 
@@ -66,9 +67,13 @@ void add_reproduce_uci(CLI::App& reproduce, Invocation& invocation) {
        "Run the UCI benchmark: nine sets, standard splits, tuned inside each",
        "radir reproduce uci --quick --data-dir data"},
       [options, run, &reproduce](const CommonOptions& common) {
-        if (run->resume.empty()) return begin(*options, *run, common);
-        check_resume_options(*reproduce.get_subcommand("uci"));
-        resume_uci(*options, *run, common);
+        if (!run->resume.empty()) {
+          check_resume_options(*reproduce.get_subcommand("uci"));
+        }
+        as_worker(*run, [&](const RunOptions& worker) {
+          if (worker.resume.empty()) return begin(*options, worker, common);
+          resume_uci(*options, worker, common);
+        });
       });
   add_run_options(*command, *run);
   command->add_option("--sets", options->sets, "Data sets (default: all)")

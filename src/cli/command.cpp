@@ -103,8 +103,13 @@ CLI::App* add_command(CLI::App& parent, Invocation& invocation,
   command
       ->add_option_function<std::string>(
           "--device",
-          [&common](const std::string& name) {
+          [&common, info](const std::string& name) {
             common.device = parse_device(name);
+            RADIR_CHECK(common.device != Device::Cuda || info.on_cuda,
+                        UnsupportedError, "--device cuda: the command ",
+                        info.name,
+                        " computes on the CPU; leave the option out (train, ",
+                        "reproduce uci and bench step can use a GPU)");
           },
           "Device to compute on: cpu, cuda or auto")
       ->type_name("NAME")

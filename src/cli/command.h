@@ -54,7 +54,8 @@ class CommandThreads : public ThreadPool {
 struct CommandInfo {
   std::string name;
   std::string description;
-  std::string example;  ///< one command line, shown at the end of --help
+  std::string example;   ///< one command line, shown at the end of --help
+  bool on_cuda = false;  ///< whether it can compute on a CUDA device
 };
 
 /// Adds a command under `parent`, with the common options. Parsing it stores

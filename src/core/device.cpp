@@ -6,6 +6,8 @@ namespace radir {
 
 const char* to_string(Device device) {
   switch (device) {
+    case Device::Cuda:
+      return "cuda";
     case Device::Cpu:
       break;
   }
@@ -13,9 +15,7 @@ const char* to_string(Device device) {
 }
 
 Device parse_device(const std::string& name) {
-  RADIR_CHECK(
-      name != "cuda", UnsupportedError,
-      "device \"cuda\": this build has no CUDA; use \"cpu\" or \"auto\"");
+  if (name == "cuda") return Device::Cuda;
   RADIR_CHECK(name == "cpu" || name == "auto", ArgumentError,
               "device: must be cpu, cuda or auto, but is \"", name, "\"");
   return Device::Cpu;

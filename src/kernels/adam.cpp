@@ -49,16 +49,14 @@ void check_buffers(std::int64_t step, std::int64_t count,
 template <typename T>
 AdamStep<T> numbers_of(const AdamOptions& options, std::int64_t step,
                        double gradient_scale) {
-  const auto t = static_cast<double>(step);
-  const double first_sum = 1 - std::pow(options.beta1, t);
-  const double second_sum = 1 - std::pow(options.beta2, t);
+  const AdamRates rates = adam_rates(options, step);
   AdamStep<T> numbers;
   numbers.beta1 = static_cast<T>(options.beta1);
   numbers.one_minus_beta1 = static_cast<T>(1 - options.beta1);
   numbers.beta2 = static_cast<T>(options.beta2);
   numbers.one_minus_beta2 = static_cast<T>(1 - options.beta2);
-  numbers.rate = static_cast<T>(options.learning_rate / first_sum);
-  numbers.moment_factor = static_cast<T>(1 / std::sqrt(second_sum));
+  numbers.rate = static_cast<T>(rates.rate);
+  numbers.moment_factor = static_cast<T>(rates.moment_factor);
   numbers.epsilon = static_cast<T>(options.epsilon);
   numbers.weight_decay = static_cast<T>(options.weight_decay);
   numbers.gradient_scale = static_cast<T>(gradient_scale);
@@ -86,6 +84,13 @@ const AdamTable& adam_table_of(Isa isa) {
   RADIR_ASSERT(isa == Isa::Generic);
 #endif
   return isa_generic::adam_table;
+}
+
+AdamRates adam_rates(const AdamOptions& options, std::int64_t step) {
+  const auto t = static_cast<double>(step);
+  const double first_sum = 1 - std::pow(options.beta1, t);
+  const double second_sum = 1 - std::pow(options.beta2, t);
+  return {options.learning_rate / first_sum, 1 / std::sqrt(second_sum)};
 }
 
 template <typename T>

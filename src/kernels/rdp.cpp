@@ -4,6 +4,7 @@
 #include <iterator>
 #include <type_traits>
 
+#include "kernels/cosine_excess.h"
 #include "kernels/rdp_state.h"
 #include "radir/core/cpu.h"
 #include "radir/kernels/random.h"
@@ -63,16 +64,6 @@ void check_layout(const RdpLayout& layout) {
   if (layout.column) check_length("column", shape.column_length());
 }
 
-/// x0 - A for a direction of dimension m: how far the reference point of the
-/// sampler lies above the mean cosine.
-double x0_excess(double m, double kappa) {
-  const double freedom = m - 1;
-  const double s = std::hypot(2 * kappa, freedom);
-  const double one_minus_x0 =
-      freedom * (1 + freedom / (s + 2 * kappa)) / (freedom + s);
-  return math::vmf_one_minus_mean_cosine(m, kappa) - one_minus_x0;
-}
-
 template <typename T>
 void set_concentration(SideState<T>& side, const T* log_concentration) {
   if (side.layout.shared_concentration) {
@@ -88,7 +79,8 @@ void set_concentration(SideState<T>& side, const T* log_concentration) {
 template <typename T>
 void set_x0_excess(SideState<T>& side) {
   const auto excess = [&](std::int64_t i) {
-    return static_cast<T>(x0_excess(side.groups.length, side.concentration[i]));
+    return static_cast<T>(
+        x0_excess<double>(side.groups.length, side.concentration[i]));
   };
   if (side.layout.shared_concentration) {
     std::fill_n(side.x0_excess, side.count, excess(0));

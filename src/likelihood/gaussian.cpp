@@ -1,6 +1,5 @@
 #include "radir/likelihood/gaussian.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -8,15 +7,13 @@
 #include "likelihood/kinds.h"
 #include "radir/core/error.h"
 #include "radir/kernels/likelihood.h"
+#include "radir/kernels/precision_step.h"
 #include "radir/math/constants.h"
 #include "radir/math/predictive.h"
 #include "radir/math/radial_kl.h"
 
 namespace radir::likelihood {
 namespace {
-
-/// Keeps the posterior finite where the KL does not count yet.
-constexpr double kLeastKlWeight = 1e-6;
 
 class Gaussian final : public TypedLikelihood<Gaussian> {
  public:
@@ -61,33 +58,16 @@ class Gaussian final : public TypedLikelihood<Gaussian> {
     own_gradient[1] += scale * q.rate * gradient.q2;
   }
 
-  /// With w the KL weight, n the numbers in all targets and s their mean
-  /// expected squared residual, the optimum is
-  ///   shape = prior shape + n / 2w, rate = prior rate + n s / 2w.
-  /// The shape is set to it. The rate takes a part of the way: s is that of the
-  /// batch and of the weights drawn for it, so the rate follows an exponential
-  /// moving average, which is the natural gradient's step on it.
+  /// kernels::precision_step.
   bool own_step(const double* own_gradient, const OwnStep& step,
                 double* own) const override {
     const Precision q = precision_of(own);
-    const double tau = q.shape / q.rate;
-    // The derivative by the log rate is, with d numbers per example,
-    //   d/2 (1 - tau s) + w / examples (prior shape - prior rate tau).
-    const double of_kl =
-        step.kl_weight / step.examples * (prior_.shape - prior_.rate * tau);
-    const double per_example = step.numbers / step.examples;
-    const double found =
-        std::max(0.0, (1 - 2 * (own_gradient[1] - of_kl) / per_example) / tau);
-    // The average so far, from shape and rate of whatever KL weight.
-    const bool is_posterior = q.shape > prior_.shape && q.rate > prior_.rate;
-    const double average =
-        is_posterior ? (q.rate - prior_.rate) / (q.shape - prior_.shape)
-                     : 1 / tau;
-    const double counted =
-        step.numbers / (2 * std::max(step.kl_weight, kLeastKlWeight));
-    own[0] = std::log(prior_.shape + counted);
-    own[1] = std::log(prior_.rate +
-                      counted * (average + step.rate * (found - average)));
+    const kernels::GammaPrecision next =
+        kernels::precision_step({prior_.shape, prior_.rate}, {q.shape, q.rate},
+                                {step.examples, step.numbers, step.kl_weight,
+                                 step.rate, own_gradient[1]});
+    own[0] = std::log(next.shape);
+    own[1] = std::log(next.rate);
     return true;
   }
 

@@ -27,26 +27,6 @@ kernels::RdpLayout layout(const network::WeightShape& shape,
   return result;
 }
 
-double prior_log_concentration(const RadialDirectionalOptions& options,
-                               std::int64_t length) {
-  if (options.direction_prior == DirectionPrior::Uniform) {
-    return -std::numeric_limits<double>::infinity();
-  }
-  const double concentration =
-      options.prior_concentration
-          ? *options.prior_concentration
-          : math::vmf_concentration_for_cosine(static_cast<double>(length),
-                                               options.direction_gap);
-  return std::log(concentration);
-}
-
-double degrees_of_freedom(const RadialDirectionalOptions& options,
-                          bool is_row) {
-  return is_row ? options.degrees_of_freedom
-                : options.column_degrees_of_freedom.value_or(
-                      options.degrees_of_freedom);
-}
-
 template <typename P>
 kernels::RadiusFactors<P> factors(const Arrays<P>& arrays, std::size_t first) {
   return {arrays[first], arrays[first + 1], arrays[first + 2],
@@ -104,6 +84,26 @@ double concentration_of_product(double length, double product) {
 }
 
 }  // namespace
+
+double prior_log_concentration(const RadialDirectionalOptions& options,
+                               std::int64_t length) {
+  if (options.direction_prior == DirectionPrior::Uniform) {
+    return -std::numeric_limits<double>::infinity();
+  }
+  const double concentration =
+      options.prior_concentration
+          ? *options.prior_concentration
+          : math::vmf_concentration_for_cosine(static_cast<double>(length),
+                                               options.direction_gap);
+  return std::log(concentration);
+}
+
+double degrees_of_freedom(const RadialDirectionalOptions& options,
+                          bool is_row) {
+  return is_row ? options.degrees_of_freedom
+                : options.column_degrees_of_freedom.value_or(
+                      options.degrees_of_freedom);
+}
 
 template <typename T>
 RadialDirectional<T>::RadialDirectional(const network::WeightShape& shape,

@@ -12,13 +12,10 @@
 #include "radir/kernels/network.h"
 #include "radir/likelihood/likelihood.h"
 #include "train/posterior_set.h"
+#include "train/step_constants.h"
 
 namespace radir::train {
 namespace {
-
-/// Of a likelihood's own parameters, times the learning rate: they follow the
-/// weights, so they are to be faster.
-constexpr double kOwnStepRate = 5;
 
 /// Posteriors count their streams from 0, starting values from 2^31.
 constexpr std::uint32_t kPenaltyStream = (1u << 31) - 1;

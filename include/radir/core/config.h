@@ -7,6 +7,16 @@
 #define RADIR_HOST_DEVICE
 #endif
 
+/// Marks functions of a device that are called, not copied into their callers.
+#if defined(__CUDA_ARCH__)
+#define RADIR_OUT_OF_LINE __noinline__
+/// Stands before a loop of a device whose body is large.
+#define RADIR_NOT_UNROLLED _Pragma("unroll 1")
+#else
+#define RADIR_OUT_OF_LINE
+#define RADIR_NOT_UNROLLED
+#endif
+
 /// Namespace for inline code that is compiled once per instruction set (see
 /// cmake/RadirTargets.cmake). Header functions live in `inline namespace
 /// RADIR_ISA`, so that a copy compiled for AVX-512 never stands in for the

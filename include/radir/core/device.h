@@ -7,12 +7,13 @@
 namespace radir {
 
 /// Where numbers are kept and computed with.
-enum class Device { Cpu };
+enum class Device { Cpu, Cuda };
 
 const char* to_string(Device device);
 
-/// "cpu", or "auto" for the best device there is. Throws UnsupportedError for
-/// "cuda", which this build does not have, ArgumentError for any other name.
+/// "cpu", "cuda", or "auto": the CPU, which trains a single small network
+/// faster than a GPU does. Whether there is a CUDA device is found out where it
+/// is used. Throws ArgumentError for any other name.
 Device parse_device(const std::string& name);
 
 /// What a computation runs on. A pool of threads alone means the CPU.

@@ -50,6 +50,14 @@ void adam_step(const AdamOptions& options, std::int64_t step,
                std::int64_t count, const AdamBuffers<T>& buffers,
                double gradient_scale = 1);
 
+/// What step t of adam_step makes of its options.
+struct AdamRates {
+  double rate = 0;           ///< learning_rate / (1 - beta1^t)
+  double moment_factor = 1;  ///< 1 / sqrt(1 - beta2^t)
+};
+
+AdamRates adam_rates(const AdamOptions& options, std::int64_t step);
+
 /// x[0]^2 + ... + x[count - 1]^2, summed in double in an order that depends on
 /// `count` alone. Throws ArgumentError for count < 0, or null x with count > 0.
 template <typename T>

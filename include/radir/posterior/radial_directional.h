@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "radir/core/settings.h"
@@ -69,6 +70,13 @@ struct RadialDirectionalOptions {
 
   math::VmfEstimator estimator = math::VmfEstimator::Implicit;
 };
+
+/// Log of the prior's concentration of directions of a length; -infinity for
+/// the uniform law.
+double prior_log_concentration(const RadialDirectionalOptions& options,
+                               std::int64_t length);
+/// Of the prior of the radii of the rows, or of the columns.
+double degrees_of_freedom(const RadialDirectionalOptions& options, bool is_row);
 
 void describe(SettingsVisitor& visit, RadialDirectionalOptions& options);
 const Family& family_of(const RadialDirectionalOptions&);

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "radir/kernels/philox.h"
+#include "radir/kernels/training_plan.h"
+
+// The functions of the module radir_cuda.so, which the library loads when a GPU
+// is asked for. They return a CudaStatus; where it is not Good, `message` (of
+// `size` bytes) says what happened.
+
+namespace radir::kernels {
+
+enum CudaStatus : int {
+  kCudaGood = 0,
+  kCudaUnusable = 1,  // no driver, no device, or one that is too old
+  kCudaMemory = 2,    // too little of it
+  kCudaFailed = 3,
+};
+
+/// Tells a module of another version from this one.
+constexpr std::int64_t kCudaInterface =
+    1000 + static_cast<std::int64_t>(sizeof(TrainingRequest<float>));
+
+struct CudaDeviceInfo {
+  char name[256];
+  std::int64_t memory_bytes;
+  std::int32_t multiprocessors;
+};
+
+using CudaInterface = std::int64_t();
+using CudaDevice = int(CudaDeviceInfo* info, char* message, std::size_t size);
+/// The first `count` normals and exponentials of a stream.
+using CudaRandom = int(const RandomStream* stream, std::int32_t count,
+                       float* normals, float* exponentials, char* message,
+                       std::size_t size);
+template <typename T>
+using CudaTrain = int(TrainingRequest<T>* request, char* message,
+                      std::size_t size);
+
+}  // namespace radir::kernels
+
+extern "C" {
+radir::kernels::CudaInterface radir_cuda_interface;
+radir::kernels::CudaDevice radir_cuda_device;
+radir::kernels::CudaRandom radir_cuda_random;
+radir::kernels::CudaTrain<float> radir_cuda_train_float;
+radir::kernels::CudaTrain<double> radir_cuda_train_double;
+}

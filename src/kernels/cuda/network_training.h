@@ -1,0 +1,356 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/cuda/dense_step.h"
+#include "kernels/cuda/example_order.h"
+#include "kernels/cuda/loss_step.h"
+#include "kernels/cuda/weight_gradient.h"
+#include "kernels/cuda/weight_step.h"
+#include "radir/core/config.h"
+#include "radir/kernels/philox.h"
+#include "radir/kernels/precision_step.h"
+#include "radir/kernels/training_plan.h"
+
+// The training of one network by one team, step by step as train::fit and
+// train::CompiledStep do it. The same source runs on the CPU (SerialTeam) and
+// as a block of a CUDA kernel (BlockTeam).
+
+namespace radir::kernels {
+inline namespace RADIR_ISA {
+
+/// One network of a TrainingRequest, in the memory of the team's device.
+template <typename T>
+struct NetworkView {
+  const StepNumbers* numbers;
+  const T* inputs;
+  const T* targets;
+  const std::int32_t* row_order;
+  std::uint64_t seed;
+  NetworkMemory<T> memory;
+  T* first_moment;
+  T* second_moment;
+  ExampleOrder order;
+  EpochLoss* reports;
+  TrainingOutcome* outcome;
+};
+
+/// Adds one, whichever member of the team calls.
+RADIR_HOST_DEVICE inline void count_up(std::int64_t* counter) {
+#if defined(__CUDA_ARCH__)
+  atomicAdd(reinterpret_cast<unsigned long long*>(counter), 1ull);
+#else
+  ++*counter;
+#endif
+}
+
+template <typename T, typename Team>
+class NetworkTraining {
+ public:
+  RADIR_HOST_DEVICE NetworkTraining(const Team& team, const TrainingPlan& plan,
+                                    const NetworkView<T>& network)
+      : team_(team), plan_(plan), network_(network), memory_(network.memory) {}
+
+  /// The steps [begin, end), counted from 0, or as far as the numbers stay
+  /// finite.
+  RADIR_HOST_DEVICE void run(std::int64_t begin, std::int64_t end) {
+    if (network_.outcome->failed_step != 0) return;
+    // Epochs are counted from 1.
+    network_.order.shuffle(team_, begin / plan_.batches + 1, plan_.batches);
+    network_.order.turn(team_);
+    network_.order.shuffle(team_, begin / plan_.batches + 2,
+                           static_cast<int>(begin % plan_.batches));
+    for (std::int64_t step = begin; step < end; ++step) {
+      if (step > begin && step % plan_.batches == 0) {
+        network_.order.turn(team_);
+      }
+      if (!take_step(step)) return;
+    }
+  }
+
+ private:
+  /// Tasks of long work, numbered so that they meet different warps.
+  static constexpr int kTasks = 8;
+
+  RADIR_HOST_DEVICE bool take_step(std::int64_t step) {
+    const int batch = static_cast<int>(step % plan_.batches);
+    const int rest = plan_.rows - batch * plan_.batch;
+    examples_ = rest < plan_.batch ? rest : plan_.batch;
+    now_ = network_.numbers[step];
+    stream_ = {network_.seed, 0, static_cast<std::uint64_t>(step)};
+    prepare(step, batch);
+    team_.sync();
+    draw(batch);
+    network_.order.exchange(team_, batch, 2, 1);
+    forward();
+    network_.order.exchange(team_, batch, 3, 1);
+    backward();
+    finish_gradient();
+    return update(step, batch);
+  }
+
+  /// body(weight) for all weights and biases.
+  template <typename Body>
+  RADIR_HOST_DEVICE static void for_each_weight(const TrainingPlan& plan,
+                                                const Body& body) {
+    // One loop, so that the body is compiled once.
+    RADIR_NOT_UNROLLED
+    for (int i = 0; i < 2 * plan.layers; ++i) {
+      const LayerPlan& layer = plan.layer[i / 2];
+      if (i % 2 == 1 && !layer.has_bias) continue;
+      body(i % 2 == 0 ? layer.weight : layer.bias);
+    }
+  }
+
+  template <typename Body>
+  RADIR_HOST_DEVICE void for_each_side_of_all(const Body& body) const {
+    for_each_weight(plan_, [&](const WeightPlan& weight) {
+      for_each_side(weight, memory_, body);
+    });
+  }
+
+  RADIR_HOST_DEVICE static bool is_normal(const WeightPlan& weight) {
+    return weight.groups() == 0;
+  }
+
+  /// All that needs nothing but the parameters.
+  RADIR_HOST_DEVICE void prepare(std::int64_t step, int batch) {
+    const double kl_scale = now_.kl_weight / plan_.rows;
+    int task = 0;
+    if (plan_.likelihood == TrainedLikelihood::Gaussian) {
+      team_.task(task++, [&] { prepare_loss(plan_, memory_, kl_scale); });
+    }
+    for_each_side_of_all([&](const SideMemory<T>& side) {
+      start_gradient(team_, side, kl_scale, task++ % kTasks);
+    });
+    for_each_weight(plan_, [&](const WeightPlan& weight) {
+      draw_noise(team_, weight, memory_, stream_);
+      if (is_normal(weight)) {
+        start_normal_gradient(team_, weight, memory_, kl_scale);
+      }
+    });
+    network_.order.pick(team_, step / plan_.batches + 2, batch);
+    gather(batch);
+  }
+
+  /// The examples of the batch.
+  RADIR_HOST_DEVICE void gather(int batch) const {
+    const int width = plan_.inputs + plan_.targets;
+    T* const input = memory_.scratch + plan_.input;
+    T* const target = memory_.scratch + plan_.target;
+    team_.for_each(examples_ * width, [&](int item) {
+      const int example = item / width;
+      const int column = item % width;
+      const std::int64_t row = network_.row_order[network_.order.current.get(
+          batch * plan_.batch + example)];
+      if (column < plan_.inputs) {
+        input[column * plan_.stride + example] =
+            network_.inputs[row * plan_.inputs + column];
+      } else {
+        const int k = column - plan_.inputs;
+        target[k * plan_.stride + example] =
+            network_.targets[row * plan_.targets + k];
+      }
+    });
+  }
+
+  RADIR_HOST_DEVICE void draw(int batch) {
+    int task = 0;
+    bool is_short = false;
+    network_.order.exchange(team_, batch, 0, task++);
+    for_each_side_of_all([&](const SideMemory<T>& side) {
+      draw_global_radius(team_, side, task++ % kTasks);
+      sum_pairs(team_, side);
+      is_short = is_short || side.length < kShortDirection;
+    });
+    for_each_weight(plan_, [&](const WeightPlan& weight) {
+      if (is_normal(weight)) combine(team_, weight, memory_);
+    });
+    team_.sync();
+    if (is_short) {
+      for_each_side_of_all([&](const SideMemory<T>& side) {
+        if (side.length < kShortDirection) sum_residuals(team_, side);
+      });
+      team_.sync();
+    }
+    network_.order.exchange(team_, batch, 1, 2);
+    for_each_side_of_all([&](const SideMemory<T>& side) {
+      draw_groups(team_, side, stream_,
+                  [&] { count_up(&network_.outcome->unaccepted); });
+    });
+    team_.sync();
+    for_each_weight(plan_, [&](const WeightPlan& weight) {
+      if (!is_normal(weight)) combine(team_, weight, memory_);
+    });
+    team_.sync();
+  }
+
+  RADIR_HOST_DEVICE T* input_of(int layer) const {
+    return memory_.scratch +
+           (layer == 0 ? plan_.input : plan_.layer[layer - 1].activations);
+  }
+
+  RADIR_HOST_DEVICE void forward() {
+    RADIR_NOT_UNROLLED
+    for (int i = 0; i < plan_.layers; ++i) {
+      layer_forward(team_, plan_, plan_.layer[i], memory_, input_of(i),
+                    examples_);
+      team_.sync();
+    }
+    T* const outputs =
+        memory_.scratch + plan_.layer[plan_.layers - 1].activations;
+    if (plan_.likelihood == TrainedLikelihood::Gaussian) {
+      gaussian_loss(team_, plan_, memory_, outputs, examples_);
+    } else {
+      predicted_noise_loss(team_, plan_, memory_, outputs, examples_);
+    }
+    team_.sync();
+  }
+
+  RADIR_HOST_DEVICE void backward() {
+    RADIR_NOT_UNROLLED
+    for (int i = plan_.layers - 1; i >= 0; --i) {
+      const LayerPlan& layer = plan_.layer[i];
+      layer_weight_gradient(team_, plan_, layer, memory_, input_of(i),
+                            examples_);
+      team_.sync();
+      if (i == 0) break;
+      layer_input_gradient(team_, plan_, layer, plan_.layer[i - 1], memory_,
+                           examples_);
+      team_.sync();
+    }
+  }
+
+  RADIR_HOST_DEVICE void finish_gradient() {
+    for_each_side_of_all(
+        [&](const SideMemory<T>& side) { sum_gradients(team_, side); });
+    for_each_weight(plan_, [&](const WeightPlan& weight) {
+      if (is_normal(weight)) finish_normal(team_, weight, memory_);
+    });
+    team_.sync();
+    for_each_side_of_all(
+        [&](const SideMemory<T>& side) { finish_groups(team_, side); });
+    team_.sync();
+    for_each_side_of_all(
+        [&](const SideMemory<T>& side) { finish_side(team_, side); });
+    team_.sync();
+  }
+
+  /// Rare, and much code. Takes values: an object that a function is given the
+  /// address of leaves the registers.
+  RADIR_HOST_DEVICE RADIR_OUT_OF_LINE static double kl(
+      Team team, const TrainingPlan& plan, NetworkMemory<T> memory) {
+    double sum = likelihood_kl(plan, memory);
+    for_each_weight(plan, [&](const WeightPlan& weight) {
+      if (is_normal(weight)) {
+        sum += normal_kl(team, weight, memory);
+        return;
+      }
+      for_each_side(weight, memory, [&](const SideMemory<T>& side) {
+        sum += side_kl(team, side);
+      });
+    });
+    return sum / plan.rows;
+  }
+
+  /// The optimiser's step; false where the loss is not finite, with nothing
+  /// changed.
+  RADIR_HOST_DEVICE bool update(std::int64_t step, int batch) {
+    const double squared_norm = team_.sum(plan_.parameters, [&](int i) {
+      const double g = static_cast<double>(memory_.gradient[i]);
+      return g * g;
+    });
+    const double loss = at(memory_, OfStep::Loss);
+    const double zero = 0 * (loss + squared_norm);
+    if (!(zero == 0)) {
+      team_.task(0, [&] {
+        network_.outcome->failed_step = step + 1;
+        network_.outcome->nll = loss;
+      });
+      return false;
+    }
+    report(step, batch, loss);
+    double gradient_scale = 1;
+    if (plan_.max_gradient_norm > 0) {
+      const double scale =
+          plan_.max_gradient_norm / (std::sqrt(squared_norm) + 1e-6);
+      gradient_scale = scale < 1 ? scale : 1;
+    }
+    adam(gradient_scale);
+    team_.sync();
+    return true;
+  }
+
+  RADIR_HOST_DEVICE void report(std::int64_t step, int batch, double loss) {
+    const std::int64_t epoch = step / plan_.batches + 1;
+    const bool is_last = batch + 1 == plan_.batches;
+    const bool is_reported =
+        is_last && (epoch % plan_.report_every == 0 || epoch == plan_.epochs);
+    const double kl_value = is_reported ? kl(team_, plan_, memory_) : 0;
+    team_.task(0, [&] {
+      TrainingOutcome& outcome = *network_.outcome;
+      outcome.nll = loss;
+      outcome.epoch_nll += static_cast<double>(examples_) / plan_.rows * loss;
+      if (is_reported) {
+        network_.reports[(epoch - 1) / plan_.report_every] = {outcome.epoch_nll,
+                                                              kl_value};
+      }
+      if (is_last) outcome.epoch_nll = 0;
+    });
+  }
+
+  RADIR_HOST_DEVICE void adam(double gradient_scale) {
+    const T beta1 = static_cast<T>(plan_.beta1);
+    const T beta2 = static_cast<T>(plan_.beta2);
+    const T rest1 = static_cast<T>(1 - plan_.beta1);
+    const T rest2 = static_cast<T>(1 - plan_.beta2);
+    const T rate = static_cast<T>(now_.adam_rate);
+    const T factor = static_cast<T>(now_.moment_factor);
+    const T epsilon = static_cast<T>(plan_.epsilon);
+    const T decay = static_cast<T>(plan_.weight_decay);
+    const T scale = static_cast<T>(gradient_scale);
+    // The likelihood's own parameters, which come last, have a step of theirs.
+    const auto moments = [&](int i) {
+      const T g = memory_.gradient[i] * scale + memory_.parameters[i] * decay;
+      const T first = network_.first_moment[i] * beta1 + g * rest1;
+      const T second = network_.second_moment[i] * beta2 + g * g * rest2;
+      network_.first_moment[i] = first;
+      network_.second_moment[i] = second;
+      return rate * first / (std::sqrt(second) * factor + epsilon);
+    };
+    team_.for_each(plan_.likelihood_offset,
+                   [&](int i) { memory_.parameters[i] -= moments(i); });
+    if (plan_.likelihood != TrainedLikelihood::Gaussian) return;
+    team_.task(1, [&] {
+      for (int i = plan_.likelihood_offset; i < plan_.parameters; ++i) {
+        moments(i);
+      }
+      const double share = plan_.own_step_rate * now_.learning_rate;
+      PrecisionStep step;
+      step.examples = plan_.rows;
+      step.numbers = static_cast<double>(plan_.rows) * plan_.targets;
+      step.kl_weight = now_.kl_weight;
+      step.rate = gradient_scale * (share < 1 ? share : 1);
+      step.log_rate_gradient =
+          static_cast<double>(memory_.gradient[plan_.likelihood_offset + 1]);
+      const GammaPrecision next =
+          precision_step({plan_.prior_shape, plan_.prior_rate},
+                         precision_of(plan_, memory_), step);
+      T* const own = memory_.parameters + plan_.likelihood_offset;
+      own[0] = static_cast<T>(std::log(next.shape));
+      own[1] = static_cast<T>(std::log(next.rate));
+    });
+  }
+
+  Team team_;
+  const TrainingPlan& plan_;
+  const NetworkView<T>& network_;
+  NetworkMemory<T> memory_;
+  StepNumbers now_;
+  RandomStream stream_;
+  int examples_ = 0;
+};
+
+}  // namespace RADIR_ISA
+}  // namespace radir::kernels

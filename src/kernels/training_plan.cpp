@@ -1,0 +1,71 @@
+#include "radir/kernels/training_plan.h"
+
+#include "radir/core/error.h"
+
+namespace radir::kernels {
+namespace {
+
+/// Hands out consecutive places of a buffer.
+class Places {
+ public:
+  std::int32_t take(std::int64_t count) {
+    const std::int64_t at = used_;
+    used_ += count;
+    RADIR_CHECK(used_ < (std::int64_t{1} << 31), UnsupportedError,
+                "training on a device: a network with its batch takes more ",
+                "than 2^31 numbers; use the CPU");
+    return static_cast<std::int32_t>(at);
+  }
+  std::int32_t used() const { return static_cast<std::int32_t>(used_); }
+
+ private:
+  std::int64_t used_ = 0;
+};
+
+void lay_out(SidePlan& side, std::int32_t part, Places& scratch,
+             Places& doubles) {
+  side.part = part;
+  side.of_groups = scratch.take(std::int64_t{kGroupArrays} * side.groups);
+  side.numbers = doubles.take(kSideNumbers);
+}
+
+void lay_out(WeightPlan& weight, Places& scratch, Places& doubles) {
+  weight.draw = scratch.take(weight.size());
+  weight.gradient = scratch.take(weight.size());
+  if (weight.groups() == 0) {
+    weight.deviation = scratch.take(weight.size());
+    return;
+  }
+  weight.radius_noise = scratch.take(weight.groups() + 2);
+  weight.exponential = scratch.take(weight.groups());
+  weight.column.first_group = weight.row.groups;
+  // A single factor is the weight.
+  const bool both = weight.row.groups > 0 && weight.column.groups > 0;
+  for (SidePlan* side : {&weight.row, &weight.column}) {
+    if (side->groups == 0) continue;
+    lay_out(*side, both ? scratch.take(weight.size()) : weight.draw, scratch,
+            doubles);
+  }
+}
+
+}  // namespace
+
+void lay_out(TrainingPlan& plan) {
+  // An odd stride: the same example of neighbouring features is then in
+  // different banks of a device's memory.
+  plan.stride = plan.batch | 1;
+  Places scratch, doubles;
+  doubles.take(kStepDoubles);
+  plan.input = scratch.take(std::int64_t{plan.inputs} * plan.stride);
+  plan.target = scratch.take(std::int64_t{plan.targets} * plan.stride);
+  for (int i = 0; i < plan.layers; ++i) {
+    LayerPlan& layer = plan.layer[i];
+    lay_out(layer.weight, scratch, doubles);
+    if (layer.has_bias) lay_out(layer.bias, scratch, doubles);
+    layer.activations = scratch.take(std::int64_t{layer.outputs} * plan.stride);
+  }
+  plan.scratch_count = scratch.used();
+  plan.double_count = doubles.used();
+}
+
+}  // namespace radir::kernels

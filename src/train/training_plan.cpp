@@ -12,8 +12,8 @@
 #include "radir/network/spec.h"
 #include "radir/posterior/family_posterior.h"
 #include "radir/posterior/gaussian.h"
-#include "radir/posterior/radial_directional.h"
 #include "radir/posterior/options.h"
+#include "radir/posterior/radial_directional.h"
 #include "train/step_constants.h"
 
 namespace radir::train {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "radir/core/error.h"
+#include "radir/data/column_code.h"
 #include "radir/data/fingerprint.h"
 #include "radir/likelihood/options.h"
 #include "radir/network/spec.h"

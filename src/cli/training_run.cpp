@@ -3,11 +3,14 @@
 #include <charconv>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <set>
 
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
 #include "radir/collective/job.h"
+#include "radir/workflows/job_sharded_sum.h"
+#include "radir/workflows/shared_run.h"
 
 namespace radir::cli {
 
@@ -31,6 +34,13 @@ void add_run_options(CLI::App& command, RunOptions& options) {
           "Time between checkpoints: 500ms, 30s, 5m, 1h")
       ->type_name("TIME")
       ->default_str("30s");
+  command
+      .add_option("--shards", options.place.shards,
+                  "Number of shards that each batch is computed in, so that "
+                  "several workers train one network to the same bits; a power "
+                  "of two (default: 0, none)")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{0}, train::kMostShards));
 }
 
 void check_resume_options(const CLI::App& command) {
@@ -68,41 +78,38 @@ std::chrono::milliseconds parse_duration(const std::string& text,
       "integer and a unit, such as 30s, 5m, 1h or 500ms");
 }
 
-void as_worker(const RunOptions& run,
+void as_worker(const RunOptions& given,
                const std::function<void(const RunOptions&)>& work) {
+  RunOptions run = given;
+  if (!run.resume.empty()) {
+    run.place.shards = workflows::shards_of(run.resume);
+  }
+  const std::int64_t shards = run.place.shards;
   const auto settings = collective::job_settings(
       [](const char* name) -> const char* { return std::getenv(name); });
-  if (!settings) return work(run);
+  if (!settings) {
+    std::optional<train::ShardedSum> alone;
+    if (shards > 0) run.sharded = &alone.emplace(shards);
+    return work(run);
+  }
   collective::Job job(*settings);
   workflows::SharedRun shared(job);
-  RunOptions shared_options = run;
-  shared_options.shared = &shared;
+  run.place.shared = &shared;
+  std::optional<workflows::JobShardedSum> together;
+  if (shards > 0) {
+    run.sharded = &together.emplace(
+        job, shards, [] { return StopSignals::received() != 0; });
+  }
   try {
-    work(shared_options);
+    work(run);
   } catch (const workflows::FinishedElsewhere&) {
     // Another worker prints the result.
   }
 }
 
-io::RunFolder begin_run(const RunOptions& run,
-                        const nlohmann::ordered_json& config) {
-  return run.shared != nullptr ? run.shared->begin(run.out, config)
-                               : workflows::begin_run(run.out, config);
-}
-
-io::RunFolder open_run(const RunOptions& run) {
-  return run.shared != nullptr ? run.shared->open(run.resume)
-                               : io::RunFolder::open(run.resume);
-}
-
-// Of a job, only the worker that begins the run knows.
-void check_free(const RunOptions& run) {
-  if (run.shared == nullptr) io::RunFolder::check_free(run.out);
-}
-
 void finish_in_one(const RunOptions& run, const std::function<void()>& work) {
-  if (run.shared == nullptr) return work();
-  run.shared->finish([&] {
+  if (run.place.shared == nullptr) return work();
+  run.place.shared->finish([&] {
     work();
     std::cout.flush();
   });
@@ -116,7 +123,9 @@ void with_stop_signals(
   checkpoints.every = options.checkpoint_every;
   checkpoints.stop_requested = [] { return StopSignals::received() != 0; };
   checkpoints.warn = say;
-  checkpoints.shared = options.shared;
+  // With shards, the workers do all parts together.
+  if (options.sharded == nullptr) checkpoints.shared = options.place.shared;
+  checkpoints.sharded = options.sharded;
   try {
     work(checkpoints);
   } catch (const workflows::Interrupted& error) {

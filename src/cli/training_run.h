@@ -8,8 +8,8 @@
 
 #include "radir/core/error.h"
 #include "radir/io/run_folder.h"
+#include "radir/train/sharded_sum.h"
 #include "radir/workflows/resumable_run.h"
-#include "radir/workflows/shared_run.h"
 #include "radir/workflows/training_run.h"
 
 namespace radir::cli {
@@ -20,8 +20,8 @@ struct RunOptions {
   std::string resume;      ///< the folder of a run to resume
   std::string moved_data;  ///< where its data is now; "" where it was
   std::chrono::milliseconds checkpoint_every = std::chrono::seconds(30);
-  /// Where several workers share the run; null: this process has all of it.
-  workflows::SharedRun* shared = nullptr;
+  workflows::RunPlace place;
+  train::ShardedSum* sharded = nullptr;  ///< CheckpointOptions::sharded
 };
 
 /// Calls `work` in this process alone or, where the environment describes a job
@@ -30,17 +30,10 @@ struct RunOptions {
 void as_worker(const RunOptions& run,
                const std::function<void(const RunOptions&)>& work);
 
-/// workflows::begin_run and io::RunFolder::open, also where workers share the
-/// run.
-io::RunFolder begin_run(const RunOptions& run,
-                        const nlohmann::ordered_json& config);
-io::RunFolder open_run(const RunOptions& run);
-/// Throws ArgumentError where the folder of a new run already exists.
-void check_free(const RunOptions& run);
 /// Calls `work` where the run is finished: in one worker of a job.
 void finish_in_one(const RunOptions& run, const std::function<void()>& work);
 
-/// Adds --out, --resume and --checkpoint-every.
+/// Adds --out, --resume, --checkpoint-every and --shards.
 void add_run_options(CLI::App& command, RunOptions& options);
 
 /// With --resume the settings come from the run. Throws ArgumentError when the
@@ -67,9 +60,12 @@ class StoppedBySignal : public Error {
 
 // The parts of a run that need no terminal.
 using workflows::absolute_path;
+using workflows::begin_run;
+using workflows::check_free;
 using workflows::check_same_data;
 using workflows::finish_run;
 using workflows::free_run_name;
+using workflows::open_run;
 using workflows::read_run_options;
 
 /// As workflows::read_run_config; warns on standard error.

@@ -15,11 +15,7 @@ constexpr const char* kProtocol = "radir store 1";
 constexpr std::size_t kMostHandshakeBytes = 256;
 constexpr std::size_t kNonceBytes = 32;
 
-enum Answer : std::uint8_t {
-  kWelcome = 1,
-  kOtherToken = 2,
-  kOtherProtocol = 3
-};
+enum Greeting : std::uint8_t { Welcome = 1, OtherToken = 2, OtherProtocol = 3 };
 
 std::string bytes_of_hex(const std::string& hex) {
   const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
@@ -92,15 +88,15 @@ bool greet_client(Connection& connection, const std::string& token,
   const Message reply = connection.receive(deadline, kMostHandshakeBytes);
   Message answer;
   if (reply.key != kProtocol) {
-    answer.kind = kOtherProtocol;
+    answer.kind = OtherProtocol;
   } else if (!equal(reply.second, proof(token, "client", own, reply.value))) {
-    answer.kind = kOtherToken;
+    answer.kind = OtherToken;
   } else {
-    answer.kind = kWelcome;
+    answer.kind = Welcome;
     answer.value = proof(token, "server", own, reply.value);
   }
   connection.send(answer, deadline);
-  return answer.kind == kWelcome;
+  return answer.kind == Welcome;
 }
 
 void greet_server(Connection& connection, const std::string& token,
@@ -116,7 +112,7 @@ void greet_server(Connection& connection, const std::string& token,
   connection.send(reply, deadline);
   const Message answer = connection.receive(deadline, kMostHandshakeBytes);
   RADIR_CHECK(
-      answer.kind == kWelcome &&
+      answer.kind == Welcome &&
           equal(answer.value, proof(token, "server", hello.value, reply.value)),
       ArgumentError, where, " belongs to another job: it has another ",
       "token; give all workers of a job the same RADIR_JOB_TOKEN, and ",

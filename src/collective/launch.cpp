@@ -203,6 +203,7 @@ class Launch {
   void treat_failed(int rank) {
     Worker& worker = workers_[static_cast<std::size_t>(rank)];
     const std::string name = "worker " + std::to_string(rank);
+    server_->store().set(kLostKey, std::to_string(rank));
     if (worker.killed && passed_on_ == 0 && restarts_left_ > 0) {
       --restarts_left_;
       tell(name + " was killed by signal " +

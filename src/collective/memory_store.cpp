@@ -41,12 +41,17 @@ std::optional<std::string> MemoryStore::get(const std::string& key) {
 
 std::optional<std::string> MemoryStore::wait(
     const std::string& key, Milliseconds timeout,
-    const std::function<bool()>& is_wanted) {
+    const std::function<bool()>& is_wanted, bool erase) {
   const Clock::time_point end = Clock::now() + timeout;
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     const auto found = values_.find(key);
-    if (found != values_.end()) return found->second;
+    if (found != values_.end()) {
+      if (!erase) return found->second;
+      std::string value = std::move(found->second);
+      values_.erase(found);
+      return value;
+    }
     const Clock::time_point now = Clock::now();
     if (now >= end || (is_wanted && !is_wanted())) return std::nullopt;
     changed_.wait_until(lock, std::min(end, now + kSlice));

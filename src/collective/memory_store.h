@@ -21,6 +21,10 @@ class MemoryStore : public Store {
                                   Milliseconds timeout) override {
     return wait(key, timeout, nullptr);
   }
+  std::optional<std::string> take(const std::string& key,
+                                  Milliseconds timeout) override {
+    return wait(key, timeout, nullptr, true);
+  }
   void erase(const std::string& key) override;
   bool compare_and_set(const std::string& key,
                        const std::optional<std::string>& expected,
@@ -31,9 +35,10 @@ class MemoryStore : public Store {
   void end_lease(const std::string& name, const std::string& owner) override;
 
   /// As wait(), but gives up when `is_wanted`, which is asked now and then,
-  /// returns false.
+  /// returns false; with `erase`, as take().
   std::optional<std::string> wait(const std::string& key, Milliseconds timeout,
-                                  const std::function<bool()>& is_wanted);
+                                  const std::function<bool()>& is_wanted,
+                                  bool erase = false);
 
  private:
   struct Lease {

@@ -33,6 +33,10 @@ class RemoteStore : public Store {
                                   Milliseconds timeout) override {
     return ask(Request::Wait, key, "", timeout.count(), std::nullopt, timeout);
   }
+  std::optional<std::string> take(const std::string& key,
+                                  Milliseconds timeout) override {
+    return ask(Request::Take, key, "", timeout.count(), std::nullopt, timeout);
+  }
   void erase(const std::string& key) override { ask(Request::Erase, key); }
   bool compare_and_set(const std::string& key,
                        const std::optional<std::string>& expected,

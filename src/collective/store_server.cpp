@@ -144,9 +144,11 @@ class StoreServer::Impl {
       case Request::Get:
         return answer_of(store_.get(request.key));
       case Request::Wait:
-        return answer_of(store_.wait(request.key, bounded(request.number), [&] {
-          return !ending_ && !connection.is_closed();
-        }));
+      case Request::Take:
+        return answer_of(store_.wait(
+            request.key, bounded(request.number),
+            [&] { return !ending_ && !connection.is_closed(); },
+            request.kind == static_cast<std::uint8_t>(Request::Take)));
       case Request::Erase:
         store_.erase(request.key);
         return answer_of(true);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,10 +27,11 @@ template <typename T>
 class CompiledStep<T>::Impl {
  public:
   Impl(const Model& model, std::int64_t max_batch, Execution execution,
-       GradientExchange<T> exchange)
+       GradientExchange<T> exchange, ShardedSum* sharded)
       : model_(model),
         execution_(execution),
         exchange_(std::move(exchange)),
+        sharded_(sharded),
         posteriors_(model, PosteriorSet<T>::Purpose::Training),
         network_(model.spec().network.input, model.spec().network.layers,
                  network_options(max_batch, execution.pool, posteriors_)),
@@ -38,7 +40,14 @@ class CompiledStep<T>::Impl {
         targets_(static_cast<std::size_t>(max_batch * model.target_size())),
         labels_(static_cast<std::size_t>(max_batch)),
         own_(static_cast<std::size_t>(model.likelihood_parameter_count())),
-        own_gradient_(own_.size()) {}
+        own_gradient_(own_.size()) {
+    RADIR_CHECK(sharded == nullptr || (std::is_same_v<T, float>),
+                UnsupportedError, "compiled step: shards are added up in ",
+                "float, not in double");
+    if (sharded == nullptr) return;
+    sums_.resize(static_cast<std::size_t>(posteriors_.gradient_count()) +
+                 own_.size() + 1);
+  }
 
   StepLoss gradient(const TrainingState<T>& state, const Batch<T>& batch,
                     const StepSettings& settings) {
@@ -46,8 +55,7 @@ class CompiledStep<T>::Impl {
     for_each_block([&](Block& block) {
       std::fill_n(gradient_.begin() + block.begin, block.count, T(0));
     });
-    network_.set_input(batch.inputs, batch.count, batch.indices);
-    gather_targets(batch);
+    if (sharded_ == nullptr) take(batch);
 
     const T* parameters = state.parameters.data();
     read_own(parameters);
@@ -62,11 +70,10 @@ class CompiledStep<T>::Impl {
                              static_cast<std::uint64_t>(settings.samples) +
                          static_cast<std::uint64_t>(sample);
       posteriors_.sample(parameters, state.seed, noise, execution_.pool);
-      const T* outputs = network_.forward(posteriors_.weights());
-      const double sample_loss =
-          scale * likelihood(outputs, batch.count, scale);
+      const double sample_loss = sharded_ == nullptr
+                                     ? data_gradient(batch.count, scale)
+                                     : sharded_gradient(batch, scale);
       loss_.nll += sample_loss;
-      network_.backward(posteriors_.weights(), posteriors_.weight_gradients());
       posteriors_.backward(parameters, gradient_.data(), sample_loss,
                            execution_.pool);
     }
@@ -244,10 +251,67 @@ class CompiledStep<T>::Impl {
     }
   }
 
+  void take(const Batch<T>& batch) {
+    network_.set_input(batch.inputs, batch.count, batch.indices);
+    gather_targets(batch);
+  }
+
+  /// Leaves the gradient of the weights in the posteriors; its loss.
+  double data_gradient(std::int64_t count, double scale) {
+    const T* outputs = network_.forward(posteriors_.weights());
+    double loss = 0;
+    add_own_gradient([&](double* gradient) {
+      loss = likelihood(outputs, count, scale, gradient);
+    });
+    network_.backward(posteriors_.weights(), posteriors_.weight_gradients());
+    return scale * loss;
+  }
+
+  /// The same, added up over shards: of the weights, of the likelihood's own
+  /// parameters, and the loss.
+  double sharded_gradient(const Batch<T>& batch, double scale) {
+    if constexpr (std::is_same_v<T, float>) {
+      sharded_->add_up(
+          static_cast<std::int64_t>(sums_.size()),
+          [&](std::int64_t shard, float* part) {
+            write_shard(batch, shard, scale, part);
+          },
+          sums_.data());
+    }
+    const T* sum = sums_.data();
+    posteriors_.set_weight_gradients(sum);
+    sum += posteriors_.gradient_count();
+    T* gradient = gradient_.data() + model_.likelihood_offset();
+    for (std::size_t i = 0; i < own_.size(); ++i) *gradient++ += *sum++;
+    return static_cast<double>(*sum);
+  }
+
+  void write_shard(const Batch<T>& batch, std::int64_t shard, double scale,
+                   T* part) {
+    const std::int64_t begin = shard * batch.count / sharded_->shards();
+    const std::int64_t end = (shard + 1) * batch.count / sharded_->shards();
+    std::fill_n(part, sums_.size(), T(0));
+    if (begin == end) return;
+    take(batch.part(begin, end - begin, model_.input_size(),
+                    model_.target_size()));
+    const std::vector<kernels::Weights<T>> weights =
+        posteriors_.weights_of_shard(shard);
+    const T* outputs = network_.forward(weights.data());
+    std::fill(own_gradient_.begin(), own_gradient_.end(), 0.0);
+    const double loss =
+        likelihood(outputs, end - begin, scale, own_gradient_.data());
+    network_.backward(weights.data(),
+                      posteriors_.weight_gradients_in(part).data());
+    T* rest = part + posteriors_.gradient_count();
+    for (double value : own_gradient_) *rest++ = T(value);
+    *rest = T(scale * loss);
+  }
+
   /// Sum of the batch's NLL; leaves the derivative of `scale` times it by the
-  /// outputs in the network, and by the likelihood's own parameters in the
-  /// gradient.
-  double likelihood(const T* outputs, std::int64_t count, double scale) {
+  /// outputs in the network, and adds that by the likelihood's own parameters
+  /// to `own_gradient`.
+  double likelihood(const T* outputs, std::int64_t count, double scale,
+                    double* own_gradient) {
     kernels::LikelihoodData<T> data;
     data.outputs = outputs;
     data.num_outputs = model_.output_size();
@@ -255,12 +319,8 @@ class CompiledStep<T>::Impl {
     data.stride = network_.stride();
     data.gradient = network_.output_gradient();
     data.scale = scale;
-    double loss = 0;
-    add_own_gradient([&](double* gradient) {
-      loss = model_.likelihood().loss(data, {targets_.data(), labels_.data()},
-                                      own_.data(), gradient);
-    });
-    return loss;
+    return model_.likelihood().loss(data, {targets_.data(), labels_.data()},
+                                    own_.data(), own_gradient);
   }
 
   /// Adds what `write` adds to zeros, by the likelihood's own parameters.
@@ -355,6 +415,7 @@ class CompiledStep<T>::Impl {
   Model model_;
   Execution execution_;
   GradientExchange<T> exchange_;
+  ShardedSum* sharded_;
   PosteriorSet<T> posteriors_;
   kernels::Network<T> network_;
   std::vector<Block> blocks_;
@@ -366,13 +427,15 @@ class CompiledStep<T>::Impl {
   std::vector<std::int64_t> labels_;
   std::vector<double> own_;  // parameters of the likelihood's own
   std::vector<double> own_gradient_;
+  std::vector<T> sums_;  // over shards
 };
 
 template <typename T>
 CompiledStep<T>::CompiledStep(const Model& model, std::int64_t max_batch,
-                              Execution execution, GradientExchange<T> exchange)
+                              Execution execution, GradientExchange<T> exchange,
+                              ShardedSum* sharded)
     : impl_(std::make_unique<Impl>(model, max_batch, execution,
-                                   std::move(exchange))) {}
+                                   std::move(exchange), sharded)) {}
 template <typename T>
 CompiledStep<T>::~CompiledStep() = default;
 template <typename T>

@@ -23,7 +23,8 @@ class Elbo final : public Method<T> {
         optimizer_(setup.optimizer),
         device_(setup.execution.device),
         batch_size_(std::min(setup.batch_size, setup.data_count)),
-        step_(setup.model, batch_size_, setup.execution) {}
+        step_(setup.model, batch_size_, setup.execution, nullptr,
+              setup.sharded) {}
 
   std::int64_t batch_size() const override { return batch_size_; }
 

@@ -12,6 +12,8 @@ namespace {
 
 /// Stream numbers from here on draw starting values, those below it noise.
 constexpr std::uint32_t kInitialStreams = 1u << 31;
+/// Shards of a batch have seeds of their own, this far apart.
+constexpr std::uint64_t kShardSeeds = 0xD1342543DE82EF95u;
 
 }  // namespace
 
@@ -43,6 +45,42 @@ PosteriorSet<T>::PosteriorSet(const Model& model, Purpose purpose) {
          layer.bias == nullptr ? nullptr : gradient + offset(layer.bias)});
   }
   add_variances();
+}
+
+template <typename T>
+std::vector<kernels::Weights<T>> PosteriorSet<T>::weights_of_shard(
+    std::int64_t shard) const {
+  std::vector<kernels::Weights<T>> result = weights_;
+  for (kernels::Weights<T>& layer : result) {
+    layer.noise.seed += static_cast<std::uint64_t>(shard) * kShardSeeds;
+  }
+  return result;
+}
+
+template <typename T>
+std::vector<kernels::WeightGradients<T>> PosteriorSet<T>::weight_gradients_in(
+    T* buffer) const {
+  const auto moved = [&](const T* p) {
+    if (p == nullptr) return static_cast<T*>(nullptr);
+    const bool variance = p >= variance_gradient_.data() &&
+                          p < variance_gradient_.data() + variance_.size();
+    return variance ? buffer + draw_.size() + (p - variance_gradient_.data())
+                    : buffer + (p - draw_gradient_.data());
+  };
+  std::vector<kernels::WeightGradients<T>> result;
+  for (const kernels::WeightGradients<T>& layer : weight_gradients_) {
+    result.push_back({moved(layer.weight), moved(layer.bias),
+                      moved(layer.weight_variance),
+                      moved(layer.bias_variance)});
+  }
+  return result;
+}
+
+template <typename T>
+void PosteriorSet<T>::set_weight_gradients(const T* buffer) {
+  std::copy_n(buffer, draw_.size(), draw_gradient_.begin());
+  std::copy_n(buffer + draw_.size(), variance_.size(),
+              variance_gradient_.begin());
 }
 
 template <typename T>

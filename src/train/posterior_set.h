@@ -53,6 +53,19 @@ class PosteriorSet {
   const kernels::WeightGradients<T>* weight_gradients() const {
     return weight_gradients_.data();
   }
+  // For a batch in shards.
+  /// The last draw for one of them, with its own noise in the activations and
+  /// inputs; shard 0 has that of weights().
+  std::vector<kernels::Weights<T>> weights_of_shard(std::int64_t shard) const;
+  /// Numbers of the gradients of all weights.
+  std::int64_t gradient_count() const {
+    return static_cast<std::int64_t>(draw_.size() + variance_.size());
+  }
+  /// Where they go in a buffer of so many.
+  std::vector<kernels::WeightGradients<T>> weight_gradients_in(T* buffer) const;
+  /// Copies from such a buffer.
+  void set_weight_gradients(const T* buffer);
+
   /// As kernels::NetworkOptions takes it.
   const std::vector<bool>& activation_noise() const {
     return activation_noise_;

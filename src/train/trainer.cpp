@@ -74,9 +74,10 @@ class Run {
         rows_(shuffled(data.count, options.seed, kValidationEpoch)),
         validation_rows_(split_validation()),
         validation_(model, data, validation_rows_),
-        method_(find_method(options.method)
-                    .make<T>({model, count(), options.batch_size,
-                              options.optimizer, execution, options.hmc})) {
+        method_(
+            find_method(options.method)
+                .make<T>({model, count(), options.batch_size, options.optimizer,
+                          execution, options.hmc, options.sharded})) {
     RADIR_CHECK(!method_->is_sampler() || options.validation_share == 0,
                 ArgumentError, "training: the method ", options.method,
                 " makes no use of a validation part; validation_share must be ",
@@ -358,6 +359,10 @@ void check(const TrainerOptions& options) {
   RADIR_CHECK(options.scale_rate >= 0, ArgumentError,
               "trainer options: scale_rate must be at least 0, but is ",
               options.scale_rate);
+  RADIR_CHECK(options.sharded == nullptr || options.method == "elbo",
+              UnsupportedError, "training: the method ", options.method,
+              " cannot compute a batch in shards; leave --shards out, or ",
+              "choose a method that takes gradient steps, such as rdp");
   check_settings("trainer options", options.optimizer);
   RADIR_CHECK(options.max_gradient_norm >= 0, ArgumentError,
               "trainer options: max_gradient_norm must be at least 0, but is ",

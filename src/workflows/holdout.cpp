@@ -8,7 +8,7 @@
 #include "radir/likelihood/class_scores.h"
 #include "radir/likelihood/regression_scores.h"
 #include "radir/train/trainer.h"
-#include "radir/workflows/run_part.h"
+#include "radir/workflows/run_parts.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_predictor.h"
 #include "radir/workflows/table_search.h"
@@ -217,13 +217,15 @@ HeldOut hold_out(const data::TableEncoder& encoder,
     const std::lock_guard<std::mutex> lock(one_at_a_time);
     if (on_epoch) on_epoch();
   };
-  run_tasks(share ? pool : nullptr, static_cast<std::int64_t>(parts.size()),
-            [&](std::int64_t p) {
+  std::vector<std::string> names;
+  for (std::size_t p = 1; p <= parts.size(); ++p) {
+    names.push_back("part" + std::to_string(p));
+  }
+  run_parts(run, names, share ? pool : nullptr,
+            [&](std::int64_t p, const ResumableRun* part) {
               const auto at = static_cast<std::size_t>(p);
-              const RunPart part(run, "part" + std::to_string(p + 1));
-              results[at] =
-                  fit_part(encoder, rows, parts[at], settings,
-                           share ? nullptr : pool, part.get(), count_epoch);
+              results[at] = fit_part(encoder, rows, parts[at], settings,
+                                     share ? nullptr : pool, part, count_epoch);
             });
   return scored(encoder, results, rows.count, settings, pool, run);
 }

@@ -7,6 +7,7 @@
 #include "radir/files/byte_source.h"
 #include "radir/files/sha256.h"
 #include "radir/io/checkpoint.h"
+#include "radir/train/sharded_sum.h"
 #include "radir/train/step.h"
 #include "radir/workflows/shared_run.h"
 
@@ -23,12 +24,13 @@ class CheckpointWriter {
  public:
   CheckpointWriter(std::string path, const std::string& configuration,
                    const CheckpointOptions& options, std::atomic<bool>& failing,
-                   std::function<bool()> must_stop)
+                   std::function<bool()> must_stop, bool writes)
       : path_(std::move(path)),
         configuration_(configuration),
         options_(options),
         failing_(failing),
         must_stop_(std::move(must_stop)),
+        writes_(writes),
         due_(Clock::now() + options.every) {}
 
   /// Between two steps: false when the fit has to stop. A step takes a few
@@ -48,7 +50,7 @@ class CheckpointWriter {
   /// A failure does not stop the training: the disk may have space later, and
   /// the last good checkpoint is still there. One network speaks for all.
   void write(const Progress& progress) {
-    if (progress.state.step == written_step_) return;
+    if (progress.state.step == written_step_ || !writes_) return;
     try {
       io::write_checkpoint(path_, progress, configuration_);
       written_step_ = progress.state.step;
@@ -68,10 +70,18 @@ class CheckpointWriter {
   const CheckpointOptions& options_;
   std::atomic<bool>& failing_;  // whether the run's last attempt failed
   std::function<bool()> must_stop_;
+  bool writes_;
   Clock::time_point due_;
   std::int64_t written_step_ = 0;  // the start needs no checkpoint
   bool stopped_ = false;
 };
+
+/// The number of shards decides the bits, too.
+std::string with_shards(std::string configuration, std::int64_t shards) {
+  RADIR_ASSERT(configuration.size() > 2 && configuration.back() == '}');
+  configuration.pop_back();
+  return configuration + ",\"shards\":" + std::to_string(shards) + "}";
+}
 
 constexpr std::string_view kSumKey = "{\"sha256\":\"";
 
@@ -112,13 +122,19 @@ ResumableRun ResumableRun::part(const std::string& name) const {
 }
 
 train::TrainingResult<float> ResumableRun::fit(
-    const std::string& configuration, const train::Model& model,
-    const train::DataView<float>& data, const train::TrainerOptions& options,
+    const std::string& given, const train::Model& model,
+    const train::DataView<float>& data, const train::TrainerOptions& trainer,
     const std::function<bool(const train::EpochReport&)>& on_epoch,
     ThreadPool* pool, std::optional<Progress> start) const {
+  train::ShardedSum* const sharded = options_.sharded;
+  train::TrainerOptions options = trainer;
+  options.sharded = sharded;
+  const std::string configuration =
+      sharded == nullptr ? given : with_shards(given, sharded->shards());
   const std::string path = folder_->checkpoint_file(part_);
-  CheckpointWriter writer(path, configuration, options_, *failing_,
-                          [this] { return must_stop(); });
+  CheckpointWriter writer(
+      path, configuration, options_, *failing_, [this] { return must_stop(); },
+      writes());
   train::Resumption<float> resumption;
   resumption.from = std::move(start);
   std::error_code error;
@@ -132,6 +148,7 @@ train::TrainingResult<float> ResumableRun::fit(
              options_.shared->is_done(part_)) {
     throw FinishedElsewhere("the other workers have finished the run");
   }
+  if (sharded != nullptr) sharded->begin();
   resumption.between_steps = [&writer](const Progress& progress) {
     return writer.between_steps(progress);
   };
@@ -172,7 +189,12 @@ std::optional<std::string> ResumableRun::result() const {
   }
 }
 
+bool ResumableRun::writes() const {
+  return options_.sharded == nullptr || options_.sharded->writes();
+}
+
 void ResumableRun::keep_result(const std::string& text) const {
+  if (!writes()) return;
   folder_->restore();
   files::write_file(result_file(), with_sum(text));
   folder_->remove_checkpoints(part_);

@@ -120,6 +120,7 @@ void run_parts(const PartsWork& work, ThreadPool* pool) {
   if (work.count == 0) return;
   const ResumableRun* const first = work.part(0);
   SharedRun* const shared = first == nullptr ? nullptr : first->shared();
+  if (first != nullptr && first->sharded() != nullptr) pool = nullptr;
   if (shared == nullptr || shared->is_own(first->name())) {
     run_tasks(pool, work.count, work.run);
     return;
@@ -127,6 +128,23 @@ void run_parts(const PartsWork& work, ThreadPool* pool) {
   SharedParts parts(work, *shared);
   const std::int64_t threads = pool == nullptr ? 1 : pool->size();
   run_tasks(pool, threads, [&](std::int64_t) { parts.run(); });
+}
+
+void run_parts(
+    const ResumableRun* run, const std::vector<std::string>& names,
+    ThreadPool* pool,
+    const std::function<void(std::int64_t, const ResumableRun*)>& work) {
+  std::vector<ResumableRun> parts;
+  for (const std::string& name : names) {
+    if (run != nullptr) parts.push_back(name.empty() ? *run : run->part(name));
+  }
+  PartsWork all;
+  all.count = static_cast<std::int64_t>(names.size());
+  all.part = [&](std::int64_t i) {
+    return parts.empty() ? nullptr : &parts[static_cast<std::size_t>(i)];
+  };
+  all.run = [&](std::int64_t i) { work(i, all.part(i)); };
+  run_parts(all, pool);
 }
 
 }  // namespace radir::workflows

@@ -23,7 +23,8 @@ constexpr std::chrono::milliseconds kPause{50};
 
 /// Where the data is on a machine; it may differ, what it is may not.
 bool is_place(const std::string& key) {
-  return key == "data_dir" || key == "table" || key == "data";
+  return key == "data_dir" || key == "table" || key == "more_tables" ||
+         key == "data" || key == "model";
 }
 
 /// The settings one by one, so that a message can name the one that differs.
@@ -75,7 +76,10 @@ void SharedRun::check_same(const Json& config) {
   fingerprint.push_back({"fingerprint of the data",
                          data.value("fingerprint", ""),
                          "give all workers the same data"});
-  add_settings(command.value("options", Json::object()), fingerprint);
+  fingerprint.push_back({"number of shards",
+                         config.value("shards", Json(0)).dump(),
+                         "give all workers the same --shards"});
+  add_settings(command.value("options", command), fingerprint);
   job_->check_same(fingerprint);
 }
 

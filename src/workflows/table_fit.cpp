@@ -19,6 +19,7 @@
 #include "radir/train/posterior_density.h"
 #include "radir/train/schedule.h"
 #include "radir/train/step.h"
+#include "radir/workflows/run_parts.h"
 #include "radir/workflows/table_methods.h"
 
 namespace radir::workflows {
@@ -40,25 +41,23 @@ std::string configuration(const TableSettings& settings,
   return json.dump();
 }
 
-/// The result of one restart, kept in the run if there is one.
+/// The result of one restart, kept in its part of the run if there is one.
 train::TrainingResult<float> fit_network(
     const train::Model& model, const data::EncodedRows& rows,
     const TableSettings& settings, std::int64_t restart,
     const std::function<bool(const train::EpochReport&)>& on_epoch,
-    ThreadPool* pool, const ResumableRun* run) {
+    ThreadPool* pool, const ResumableRun* part) {
   train::TrainerOptions options = trainer_options(settings, rows.count);
   options.seed = restart_seed(settings.seed, restart);
-  if (run == nullptr) {
+  if (part == nullptr) {
     return train::fit<float>(
         model, rows.view(), options,
         [&](const train::EpochReport& report,
             const train::TrainingState<float>&) { return on_epoch(report); },
         pool);
   }
-  const ResumableRun part =
-      settings.fits() == 1 ? *run : run->part(std::to_string(restart + 1));
-  return part.fit(configuration(settings, rows, restart), model, rows.view(),
-                  options, on_epoch, pool);
+  return part->fit(configuration(settings, rows, restart), model, rows.view(),
+                   options, on_epoch, pool);
 }
 
 /// What rounding to the resolution of the target adds, for a standardised
@@ -148,8 +147,12 @@ TableModel fit_networks(const data::TableEncoder& encoder,
   ThreadPool* inner =
       !share && model.parameter_count() > kLargeNetwork ? pool : nullptr;
 
+  std::vector<std::string> names;
+  for (std::int64_t i = 1; i <= settings.fits(); ++i) {
+    names.push_back(settings.fits() == 1 ? "" : std::to_string(i));
+  }
   std::mutex one_at_a_time;
-  const auto fit_one = [&](std::int64_t restart) {
+  const auto fit_one = [&](std::int64_t restart, const ResumableRun* part) {
     const auto report = [&](const train::EpochReport& epoch) {
       if (!callback) return true;
       const std::lock_guard<std::mutex> lock(one_at_a_time);
@@ -157,13 +160,13 @@ TableModel fit_networks(const data::TableEncoder& encoder,
     };
     const auto at = static_cast<std::size_t>(restart);
     train::TrainingResult<float> fitted =
-        fit_network(model, rows, settings, restart, report, inner, run);
+        fit_network(model, rows, settings, restart, report, inner, part);
     fits[at] = std::move(fitted.parameters);
     if (settings.samples()) {
       statistics[at] = train::chain_statistics(fitted.state, settings.hmc);
     }
   };
-  run_tasks(share ? pool : nullptr, settings.fits(), fit_one);
+  run_parts(run, names, share ? pool : nullptr, fit_one);
 
   TableModel result;
   result.encoder = encoder;

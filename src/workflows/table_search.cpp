@@ -14,7 +14,7 @@
 #include "radir/train/evaluation.h"
 #include "radir/train/model.h"
 #include "radir/train/schedule.h"
-#include "radir/workflows/run_part.h"
+#include "radir/workflows/run_parts.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_methods.h"
 
@@ -152,8 +152,12 @@ class Validation {
       const ResumableRun* run, std::int64_t round = 1,
       std::size_t before = 0) const {
     std::vector<TableTrial> trials(candidates.size());
+    std::vector<std::string> names;
+    for (std::size_t i = 1; i <= candidates.size(); ++i) {
+      names.push_back("trial-" + std::to_string(before + i));
+    }
     std::mutex one_at_a_time;
-    const auto run_one = [&](std::int64_t index) {
+    const auto run_one = [&](std::int64_t index, const ResumableRun* part) {
       const auto i = static_cast<std::size_t>(index);
       TableTrial& trial = trials[i];
       trial.settings = candidates[i];
@@ -161,18 +165,12 @@ class Validation {
       if (trial.settings.method == "auto") {
         trial.settings = resolved(trial.settings, encoder_, fit_on_.count);
       }
-      const RunPart part(run, "trial-" + std::to_string(before + i + 1));
-      trial.log_likelihood = validation_score(encoder_, fit_on_, score_on_,
-                                              trial.settings, part.get());
+      trial.log_likelihood =
+          validation_score(encoder_, fit_on_, score_on_, trial.settings, part);
       const std::lock_guard<std::mutex> lock(one_at_a_time);
       if (on_trial) on_trial(trial);
     };
-    const auto count = static_cast<std::int64_t>(candidates.size());
-    if (pool != nullptr) {
-      pool->run(count, run_one);
-    } else {
-      for (std::int64_t i = 0; i < count; ++i) run_one(i);
-    }
+    run_parts(run, names, pool, run_one);
     return trials;
   }
 

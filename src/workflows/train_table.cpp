@@ -184,36 +184,24 @@ TrainTableResult result_of(const std::string& run, const Json& config,
 
 class TableTraining::Impl {
  public:
-  Impl(io::RunFolder folder, TrainTableOptions options, Problem problem)
+  Impl(io::RunFolder folder, TrainTableOptions options, Problem problem,
+       SharedRun* shared)
       : folder_(std::move(folder)),
         options_(std::move(options)),
-        problem_(std::move(problem)) {}
+        problem_(std::move(problem)),
+        shared_(shared) {}
   /// A run that is finished.
-  Impl(io::RunFolder folder, Json config)
-      : folder_(std::move(folder)), finished_(std::move(config)) {}
+  Impl(io::RunFolder folder, Json config, SharedRun* shared)
+      : folder_(std::move(folder)),
+        finished_(std::move(config)),
+        shared_(shared) {}
 
   const std::vector<data::ColumnReading>& columns() const {
     return problem_.encoder.columns();
   }
 
   TrainTableResult run(const TrainTableHooks& hooks, ThreadPool* pool) {
-    if (finished_) {
-      folder_.remove_checkpoints();
-      const io::SavedModel model = io::read_model(folder_.model_file());
-      TrainTableResult result =
-          result_of(folder_.path(), *finished_, Json::parse(model.metrics));
-      result.held_out = read_held_out(folder_);
-      result.correction = table_model(folder_.model_file(), model).correction;
-      // A page that is there may show a test table; runs of version 0.1 have
-      // none.
-      const std::string page = report_file(folder_);
-      if (std::filesystem::exists(page)) {
-        result.report = page;
-      } else if (!read_curves(folder_).empty()) {
-        result.report = written_report(hooks);
-      }
-      return result;
-    }
+    if (finished_) return in_one([&] { return read_finished(hooks); });
     std::vector<TableTrial> trials;
     TableSettings settings = options_.settings;
     std::optional<TrainingHistory> history;
@@ -235,23 +223,52 @@ class TableTraining::Impl {
         held_out = score(settings, hooks, pool, r);
       }
     });
-    Json metrics = {{"networks", history->final_losses()}};
-    if (!chains.empty()) {
-      metrics["chains"] =
-          to_json(chain_report(model, problem_.rows, chains, pool));
-    }
-    if (held_out) metrics["held_out"] = summary_json(*held_out);
-    curves_ = column_curves(model, problem_.rows,
-                            drawn_columns(model, held_out), pool);
-    TrainTableResult result =
-        finish(settings, trials, model, *history, metrics, held_out);
-    result.held_out = std::move(held_out);
-    result.correction = model.correction;
-    result.report = written_report(hooks);
-    return result;
+    return in_one([&] {
+      Json metrics = {{"networks", history->final_losses()}};
+      if (!chains.empty()) {
+        metrics["chains"] =
+            to_json(chain_report(model, problem_.rows, chains, pool));
+      }
+      if (held_out) metrics["held_out"] = summary_json(*held_out);
+      curves_ = column_curves(model, problem_.rows,
+                              drawn_columns(model, held_out), pool);
+      TrainTableResult result =
+          finish(settings, trials, model, *history, metrics, held_out);
+      result.held_out = std::move(held_out);
+      result.correction = model.correction;
+      result.report = written_report(hooks);
+      return result;
+    });
   }
 
  private:
+  /// In one worker of a job.
+  TrainTableResult in_one(const std::function<TrainTableResult()>& work) {
+    if (shared_ == nullptr) return work();
+    std::optional<TrainTableResult> result;
+    shared_->finish([&] { result = work(); });
+    if (!result) throw FinishedElsewhere("another worker finished the run");
+    return std::move(*result);
+  }
+
+  TrainTableResult read_finished(const TrainTableHooks& hooks) {
+    folder_.remove_checkpoints();
+    const io::SavedModel model = io::read_model(folder_.model_file());
+    TrainTableResult result =
+        result_of(folder_.path(), *finished_, Json::parse(model.metrics));
+    result.held_out = read_held_out(folder_);
+    result.correction = table_model(folder_.model_file(), model).correction;
+    // A page that is there may show a test table; runs of version 0.1 have
+    // none.
+    const std::string page = report_file(folder_);
+    if (std::filesystem::exists(page)) {
+      result.report = page;
+    } else if (!read_curves(folder_).empty()) {
+      result.report = written_report(hooks);
+    }
+    return result;
+  }
+
   ChosenSettings choose(const TrainTableHooks& hooks, ThreadPool* pool,
                         const ResumableRun& run) {
     const SettingsSearch search = options_.tune      ? SettingsSearch::Tuning
@@ -366,6 +383,7 @@ class TableTraining::Impl {
   Problem problem_;
   std::optional<Json> finished_;  // its config.json
   std::vector<ColumnCurve> curves_;
+  SharedRun* shared_;
 };
 
 TableTraining::TableTraining(std::unique_ptr<Impl> impl)
@@ -375,11 +393,11 @@ TableTraining::TableTraining(TableTraining&&) noexcept = default;
 TableTraining& TableTraining::operator=(TableTraining&&) noexcept = default;
 
 TableTraining TableTraining::begin(TrainTableOptions options, std::string out,
-                                   const Note& note) {
+                                   const Note& note, const RunPlace& place) {
   if (out.empty()) {
     out = free_run_name(options.table == "-" ? "table" : options.table);
   }
-  io::RunFolder::check_free(out);
+  check_free(out, place);
   check(options.settings);
   RADIR_CHECK(options.holdout || !options.conformal, ArgumentError,
               "--conformal needs held-out rows; leave out --no-holdout");
@@ -394,18 +412,20 @@ TableTraining TableTraining::begin(TrainTableOptions options, std::string out,
   const train::Model checked(model_spec(options.settings, problem.encoder));
   const Json config = run_config(resolved(options, options.settings, problem),
                                  options, problem);
-  return TableTraining(std::make_unique<Impl>(
-      begin_run(out, config), std::move(options), std::move(problem)));
+  return TableTraining(
+      std::make_unique<Impl>(begin_run(out, config, place), std::move(options),
+                             std::move(problem), place.shared));
 }
 
 TableTraining TableTraining::resume(const std::string& run, const Note& note,
-                                    const std::string& table) {
-  io::RunFolder folder = io::RunFolder::open(run);
+                                    const std::string& table,
+                                    const RunPlace& place) {
+  io::RunFolder folder = open_run(run, place);
   Json config = read_run_config(folder, kCommand, note);
   if (folder.is_finished()) {
     if (note) note(run + ": is already finished");
-    return TableTraining(
-        std::make_unique<Impl>(std::move(folder), std::move(config)));
+    return TableTraining(std::make_unique<Impl>(
+        std::move(folder), std::move(config), place.shared));
   }
   TrainTableOptions options = command_from_json(
       files::JsonObject(config, folder.config_file()).object("command"));
@@ -423,8 +443,9 @@ TableTraining TableTraining::resume(const std::string& run, const Note& note,
                     problem.data["fingerprint_aside"]);
   }
   problem.data = config.at("data");
+  if (place.shared != nullptr) place.shared->check_same(config);
   return TableTraining(std::make_unique<Impl>(
-      std::move(folder), std::move(options), std::move(problem)));
+      std::move(folder), std::move(options), std::move(problem), place.shared));
 }
 
 const std::vector<data::ColumnReading>& TableTraining::columns() const {

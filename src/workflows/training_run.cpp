@@ -15,6 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kShardsKey = "shards";
+
 std::string resume_command(const std::string& command,
                            const io::RunFolder& folder) {
   return "radir " + command + " --resume " + shell_word(folder.path());
@@ -45,10 +47,34 @@ std::string absolute_path(const std::string& path) {
   return absolute;
 }
 
-io::RunFolder begin_run(const std::string& path, const Json& config) {
+io::RunFolder begin_run(const std::string& path, const Json& config,
+                        const RunPlace& place) {
+  Json complete = config;
+  if (place.shards > 0) complete[kShardsKey] = place.shards;
+  if (place.shared != nullptr) return place.shared->begin(path, complete);
   io::RunFolder folder = io::RunFolder::create(path);
-  folder.write_config(config.dump(2) + "\n");
+  folder.write_config(complete.dump(2) + "\n");
   return folder;
+}
+
+io::RunFolder open_run(const std::string& path, const RunPlace& place) {
+  return place.shared != nullptr ? place.shared->open(path)
+                                 : io::RunFolder::open(path);
+}
+
+// Of a job, only the worker that begins the run knows.
+void check_free(const std::string& path, const RunPlace& place) {
+  if (place.shared == nullptr) io::RunFolder::check_free(path);
+}
+
+std::int64_t shards_of(const std::string& path) {
+  const io::RunFolder folder = io::RunFolder::look_at(path);
+  const Json config = Json::parse(folder.config(), nullptr, false);
+  if (!config.is_object() || !config.contains(kShardsKey)) return 0;
+  RADIR_CHECK(config[kShardsKey].is_number_integer(), IoError,
+              folder.config_file(), ": \"", kShardsKey,
+              "\" is not a number; the file is damaged");
+  return config[kShardsKey].get<std::int64_t>();
 }
 
 Json read_run_config(const io::RunFolder& folder, const std::string& command,

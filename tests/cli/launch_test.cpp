@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdint>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
@@ -83,6 +85,56 @@ TEST_F(LaunchCommand, ASignalStopsAllWorkers) {
   EXPECT_EQ(program.wait(), 128 + SIGTERM) << program.err();
   EXPECT_TRUE(contains(program.err(), "stopped; resume with: radir reproduce"))
       << program.err();
+}
+
+/// Trained parameters: all of the file but its header, which holds times.
+std::string tensors(const std::string& model) {
+  const std::string bytes = testing::read_bytes(model);
+  std::uint64_t header = 0;
+  EXPECT_GT(bytes.size(), sizeof header);
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return bytes.substr(sizeof header + header);
+}
+
+// The parameters of one network have the same bits, whoever trains it.
+TEST_F(LaunchCommand, ShardsGiveTheSameBitsForAnyNumberOfWorkers) {
+  const auto train = [&](const std::string& launch, const std::string& out,
+                         const std::string& more) {
+    const std::string run = folder_ / out;
+    const ProgramResult result =
+        run_program(launch +
+                    "train builtin:robot-arm --target distance --method rdp "
+                    "--hidden 20 --epochs 3 --no-holdout --restarts 2 --out '" +
+                    run + "' " + more);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return tensors(run + "/model.safetensors");
+  };
+  const std::string one = train("", "one", "--shards 8 --threads 1");
+  EXPECT_EQ(train("", "threads", "--shards 8 --threads 2"), one);
+  EXPECT_EQ(train("launch --workers 2 -- ", "two", "--shards 8 --threads 2"),
+            one);
+  EXPECT_EQ(train("launch --workers 4 -- ", "four", "--shards 8"), one);
+  // Restarts that are shared instead have the bits of one process.
+  EXPECT_EQ(train("launch --workers 2 -- ", "tasks", ""),
+            train("", "plain", ""));
+}
+
+TEST_F(LaunchCommand, RefusesShardsThatItCannotShareOut) {
+  const std::string train =
+      " -- train builtin:robot-arm --target distance --method rdp --epochs 1 ";
+  const auto refused = [&](const std::string& line, const std::string& part) {
+    const ProgramResult result = run_program(line);
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_TRUE(contains(result.err, part)) << result.err;
+  };
+  refused("launch --workers 3" + train + "--shards 8",
+          "--shards 8 can be shared by 1, 2, 4, ... up to 8 workers, but the "
+          "job has 3");
+  refused("launch --workers 4" + train + "--shards 2", "up to 2 workers");
+  refused("launch --workers 2" + train + "--shards 6",
+          "the number of shards must be a power of two");
+  refused("launch --workers 2 -- compress --data digits --epochs 1",
+          "share it with --shards N");
 }
 
 /// One worker of a job that somebody else starts.

@@ -70,6 +70,8 @@ TEST_P(StoreContract, AWaitEndsWithTheValueOrTheTime) {
   EXPECT_EQ(store_->wait("late", Milliseconds(20)), std::nullopt);
   store_->set("there", "1");
   EXPECT_EQ(store_->wait("there", seconds(5)), "1");
+  EXPECT_EQ(store_->take("there", seconds(5)), "1");
+  EXPECT_EQ(store_->take("there", Milliseconds(1)), std::nullopt);
 }
 
 TEST_P(StoreContract, ALeaseHasOneOwnerUntilItEnds) {

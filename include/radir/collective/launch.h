@@ -27,6 +27,9 @@ struct LaunchOptions {
 /// The key that a job sets in its store when all of its work is done.
 constexpr const char* kFinishedKey = "job/finished";
 
+/// The key under which launch() puts the rank of a worker that failed.
+constexpr const char* kLostKey = "job/lost";
+
 /// Starts the workers, serves their store and waits for them. A worker that
 /// dies takes no other with it. Returns the exit code of the job: 0 when all
 /// workers ended well, or when some were killed and the others finished the

@@ -35,6 +35,9 @@ class Store {
   /// The value as soon as there is one; none after `timeout`.
   virtual std::optional<std::string> wait(const std::string& key,
                                           Milliseconds timeout) = 0;
+  /// The same; nobody else gets the value then.
+  virtual std::optional<std::string> take(const std::string& key,
+                                          Milliseconds timeout) = 0;
   virtual void erase(const std::string& key) = 0;
   /// Sets the value if it is `expected` (none: if there is none) and says
   /// whether it did.

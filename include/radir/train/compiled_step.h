@@ -6,6 +6,7 @@
 
 #include "radir/core/device.h"
 #include "radir/train/model.h"
+#include "radir/train/sharded_sum.h"
 #include "radir/train/step.h"
 
 namespace radir::train {
@@ -21,12 +22,17 @@ namespace radir::train {
 /// Several workers can share a batch: each has a part of it, the same state
 /// and settings, and an `exchange` that adds the gradients up. They draw the
 /// same weights, so their step is that of one worker with the complete batch.
+///
+/// With `sharded` the network runs once per shard of the batch, each with its
+/// own noise in the activations, and the gradients of the weights are added up
+/// by it. Every worker is given the complete batch and looks at its shards
+/// alone. In float only.
 template <typename T>
 class CompiledStep {
  public:
   CompiledStep(const Model& model, std::int64_t max_batch,
-               Execution execution = {},
-               GradientExchange<T> exchange = nullptr);
+               Execution execution = {}, GradientExchange<T> exchange = nullptr,
+               ShardedSum* sharded = nullptr);
   ~CompiledStep();
   CompiledStep(CompiledStep&&) noexcept;
   CompiledStep& operator=(CompiledStep&&) noexcept;

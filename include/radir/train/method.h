@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "radir/train/hmc_options.h"
+#include "radir/train/sharded_sum.h"
 #include "radir/train/step.h"
 
 // The algorithms the trainer's loop can drive, by name. A new one is a class
@@ -24,6 +25,8 @@ struct MethodSetup {
   Optimizer optimizer;
   Execution execution;
   HmcOptions hmc = {};
+  /// TrainerOptions::sharded
+  ShardedSum* sharded = nullptr;
 };
 
 /// An algorithm that fits the parameters of a model, step by step. T is float

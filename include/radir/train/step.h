@@ -50,6 +50,21 @@ struct Batch {
   std::int64_t row(std::int64_t i) const {
     return indices == nullptr ? i : indices[i];
   }
+
+  /// Examples from `begin` on, of these sizes.
+  Batch part(std::int64_t begin, std::int64_t size, std::int64_t input_size,
+             std::int64_t target_size) const {
+    Batch result = *this;
+    result.count = size;
+    if (indices != nullptr) {
+      result.indices += begin;
+      return result;
+    }
+    result.inputs += begin * input_size;
+    if (targets != nullptr) result.targets += begin * target_size;
+    if (labels != nullptr) result.labels += begin;
+    return result;
+  }
 };
 
 struct StepSettings {

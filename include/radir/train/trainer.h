@@ -11,6 +11,7 @@
 #include "radir/train/hmc_options.h"
 #include "radir/train/penalty.h"
 #include "radir/train/schedule.h"
+#include "radir/train/sharded_sum.h"
 #include "radir/train/step.h"
 
 namespace radir::train {
@@ -70,6 +71,11 @@ struct TrainerOptions {
   std::int64_t selection_window = 10;
 
   HmcOptions hmc;  ///< of the method "hmc"
+
+  /// Computes each batch in shards, alone or with other workers; null: as one.
+  /// The bits then depend on the number of shards too. Of the method "elbo"
+  /// alone; must outlive the fit.
+  ShardedSum* sharded = nullptr;
 
   std::uint64_t seed = 0;
 };

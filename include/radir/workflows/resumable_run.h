@@ -11,6 +11,7 @@
 #include "radir/core/thread_pool.h"
 #include "radir/io/run_folder.h"
 #include "radir/train/model.h"
+#include "radir/train/sharded_sum.h"
 #include "radir/train/trainer.h"
 
 namespace radir::workflows {
@@ -33,6 +34,9 @@ struct CheckpointOptions {
   std::function<void(const std::string&)> warn;
   /// Where several workers share the run; null: this process has all of it.
   SharedRun* shared = nullptr;
+  /// TrainerOptions::sharded of every fit; null: none. All workers then do all
+  /// parts together, one after another.
+  train::ShardedSum* sharded = nullptr;
 };
 
 /// Training in a run folder that can be killed at any moment and resumed. The
@@ -50,6 +54,8 @@ class ResumableRun {
   const std::string& name() const { return part_; }
   /// CheckpointOptions::shared
   SharedRun* shared() const { return options_.shared; }
+  /// CheckpointOptions::sharded
+  train::ShardedSum* sharded() const { return options_.sharded; }
 
   /// train::fit from the checkpoint of this part or, where there is none, from
   /// `start` (none: from random parameters). `configuration` (a JSON object)
@@ -82,6 +88,7 @@ class ResumableRun {
  private:
   std::string result_file() const;
   bool must_stop() const;
+  bool writes() const;
 
   const io::RunFolder* folder_;
   CheckpointOptions options_;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "radir/core/thread_pool.h"
 #include "radir/workflows/resumable_run.h"
@@ -25,5 +27,12 @@ struct PartsWork {
 /// workers share, each part is done by one of them, and by another when that
 /// one dies; returns when all are done.
 void run_parts(const PartsWork& work, ThreadPool* pool);
+
+/// The same for the parts with these names ("": the run itself) of a run, which
+/// may be null. `work` gets the number of the part and the part.
+void run_parts(
+    const ResumableRun* run, const std::vector<std::string>& names,
+    ThreadPool* pool,
+    const std::function<void(std::int64_t, const ResumableRun*)>& work);
 
 }  // namespace radir::workflows

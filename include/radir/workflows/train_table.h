@@ -17,6 +17,7 @@
 #include "radir/workflows/holdout.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/table_settings.h"
+#include "radir/workflows/training_run.h"
 
 namespace radir::workflows {
 
@@ -102,14 +103,15 @@ class TableTraining {
   /// IoError for a table that cannot be read or used; no folder is left then.
   static TableTraining begin(
       TrainTableOptions options, std::string out,
-      const std::function<void(const std::string&)>& note = nullptr);
+      const std::function<void(const std::string&)>& note = nullptr,
+      const RunPlace& place = {});
   /// Opens a run that `begin` started; it may be finished. `table` is where its
   /// table is now, if that moved. Throws IoError when the run is damaged or its
   /// table has changed.
   static TableTraining resume(
       const std::string& run,
       const std::function<void(const std::string&)>& note = nullptr,
-      const std::string& table = "");
+      const std::string& table = "", const RunPlace& place = {});
 
   /// How each column of the table was read; none of a run that was finished.
   const std::vector<data::ColumnReading>& columns() const;
@@ -121,7 +123,8 @@ class TableTraining {
   /// Trains from the last checkpoint, or from the start, and writes the model
   /// and a page about the run.
   /// Only reads the result of a run that is finished. Throws Interrupted after
-  /// a stop was requested; its message says how to resume.
+  /// a stop was requested; its message says how to resume. Throws
+  /// FinishedElsewhere in all workers of a job but one.
   TrainTableResult run(const TrainTableHooks& hooks = {},
                        ThreadPool* pool = nullptr);
 

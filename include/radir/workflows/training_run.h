@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -7,6 +8,7 @@
 #include "radir/core/error.h"
 #include "radir/io/run_folder.h"
 #include "radir/workflows/resumable_run.h"
+#include "radir/workflows/shared_run.h"
 
 // The life of a run folder, the same for every command that trains: begin or
 // resume, train with checkpoints, finish. `command` is the name of the command
@@ -21,10 +23,25 @@ std::string free_run_name(const std::string& source);
 /// resumed from another folder. Any other text is returned unchanged.
 std::string absolute_path(const std::string& path);
 
+/// Who works on a run.
+struct RunPlace {
+  SharedRun* shared = nullptr;  ///< the workers of a job; null: this process
+  /// Of each batch (train::ShardedSum); 0: it is not cut. Part of config.json.
+  std::int64_t shards = 0;
+};
+
 /// Creates the folder of a new run, with its config.json. Throws as
-/// io::RunFolder::create does.
+/// io::RunFolder::create and SharedRun::begin do.
 io::RunFolder begin_run(const std::string& path,
-                        const nlohmann::ordered_json& config);
+                        const nlohmann::ordered_json& config,
+                        const RunPlace& place = {});
+/// Opens that of a run that is resumed. Throws as io::RunFolder::open and
+/// SharedRun::open do.
+io::RunFolder open_run(const std::string& path, const RunPlace& place = {});
+/// Throws ArgumentError where the folder of a new run already exists.
+void check_free(const std::string& path, const RunPlace& place = {});
+/// The number of shards of a run that is resumed; 0: none.
+std::int64_t shards_of(const std::string& path);
 
 /// The entry "options" of the command in a run's config.json. Throws IoError
 /// when there is none.

@@ -74,9 +74,11 @@ void train(const CompressRun& run, const io::RunFolder& folder,
                  },
                  &pool, &resumable);
            });
-  finish_run(folder, kCommand, run.config, workflows::metrics_lines(*result),
-             [&] { workflows::write_compress_files(folder, run, *result); });
-  show(folder, run.config, run.options.torchscript, *result, common);
+  finish_in_one(run_options, [&] {
+    finish_run(folder, kCommand, run.config, workflows::metrics_lines(*result),
+               [&] { workflows::write_compress_files(folder, run, *result); });
+    show(folder, run.config, run.options.torchscript, *result, common);
+  });
 }
 
 /// A run whose model is there. If it was killed before the end, its checkpoints
@@ -96,24 +98,30 @@ void begin(CompressRunOptions options, RunOptions run,
            const CommonOptions& common) {
   options.settings.seed = common.seed;
   if (run.out.empty()) run.out = free_run_name(options.data);
-  io::RunFolder::check_free(run.out);
+  RADIR_CHECK(run.place.shared == nullptr || run.sharded != nullptr,
+              ArgumentError, "compress trains one network: several workers ",
+              "share it with --shards N, such as 8");
+  check_free(run.out, run.place);
   CompressRunOptions kept = options;
   for (std::string* path : {&kept.data, &kept.data_dir, &kept.model}) {
     *path = absolute_path(*path);
   }
   const CompressRun begun = workflows::begin_compress(options, kept);
-  train(begun, begin_run(run, begun.config), run, common);
+  train(begun, begin_run(run.out, begun.config, run.place), run, common);
 }
 
 /// `moved` is where the images are now, or "".
 void resume(const CompressRunOptions& given, const std::string& moved,
             const RunOptions& run, const CommonOptions& common) {
-  const io::RunFolder folder = io::RunFolder::open(run.resume);
+  const io::RunFolder folder = open_run(run.resume, run.place);
   const Json config = read_run_config(folder, kCommand);
-  if (folder.is_finished()) return show_finished(folder, config, common);
+  if (folder.is_finished()) {
+    return finish_in_one(run, [&] { show_finished(folder, config, common); });
+  }
   const CompressRun begun = workflows::resume_compress(
       config, folder.config_file(), given.data_dir, moved);
   check_same_data(config, begun.options.data, begun.images.fingerprint);
+  if (run.place.shared != nullptr) run.place.shared->check_same(config);
   train(begun, folder, run, common);
 }
 
@@ -155,11 +163,13 @@ void add_compress(CLI::App& root, Invocation& invocation) {
        "Train an image classifier, remove unneeded units and export it",
        "radir compress --data digits --model lenet5 --out small"},
       [options, run, &root](const CommonOptions& common) {
-        if (run->resume.empty()) return begin(*options, *run, common);
         const CLI::App& parsed = *root.get_subcommand(kCommand);
-        check_resume_options(parsed);
+        if (!run->resume.empty()) check_resume_options(parsed);
         const bool moved = parsed.count("--data") > 0;
-        resume(*options, moved ? options->data : "", *run, common);
+        as_worker(*run, [&](const RunOptions& worker) {
+          if (worker.resume.empty()) return begin(*options, worker, common);
+          resume(*options, moved ? options->data : "", worker, common);
+        });
       });
   command
       ->add_option("--data", options->data,

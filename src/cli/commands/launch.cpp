@@ -19,7 +19,7 @@ struct LaunchWords {
   int restarts = 0;
   std::string address = "127.0.0.1";
   int port = 0;
-  bool quiet = false;
+  bool verbose = false;
   std::chrono::milliseconds lease = std::chrono::seconds(10);
   std::vector<std::string> command;
 };
@@ -60,7 +60,7 @@ void launch(const LaunchWords& words) {
   options.arguments = with_threads(words);
   options.on_line = [&](int rank, const std::string& line) {
     // Of a worker that fails, this is its message.
-    if (words.quiet && rank != 0 && line.rfind("radir: ", 0) != 0) return;
+    if (!words.verbose && rank != 0 && line.rfind("radir: ", 0) != 0) return;
     std::cerr << "[" << rank << "] " << line << "\n";
   };
   options.on_event = say;
@@ -113,8 +113,9 @@ void add_launch(CLI::App& root, Invocation& invocation) {
           "Time after which the work of a dead worker is taken by another")
       ->type_name("TIME")
       ->default_str("10s");
-  command->add_flag("--quiet", words->quiet,
-                    "Of all workers but the first, show only messages");
+  command->add_flag("--verbose", words->verbose,
+                    "Show what all workers write, not only the messages of "
+                    "those after the first");
   command
       ->add_option("command", words->command,
                    "The command of radir and its options, after --")

@@ -40,16 +40,16 @@ void begin(LenetOptions options, RunOptions run, const CommonOptions& common) {
   options.settings.seed = common.seed;
   reproduce::lenet_lines_of(options);  // rejects unknown ones
   if (run.out.empty()) run.out = free_run_name(lenet_name(options.dense));
-  check_free(run);
+  check_free(run.out, run.place);
   const ImageSplit images = reproduce::read_mnist(options);
   const io::RunFolder folder =
-      begin_run(run, reproduce::lenet_config(options, images));
+      begin_run(run.out, reproduce::lenet_config(options, images), run.place);
   run_in(folder, options, images, run, common);
 }
 
 void resume_lenet(const LenetOptions& given, const RunOptions& run,
                   const CommonOptions& common) {
-  const io::RunFolder folder = open_run(run);
+  const io::RunFolder folder = open_run(run.resume, run.place);
   const Json config =
       read_run_config(folder, reproduce::lenet_command(given.dense));
   LenetOptions options =
@@ -59,7 +59,7 @@ void resume_lenet(const LenetOptions& given, const RunOptions& run,
   if (!given.data_dir.empty()) options.data_dir = given.data_dir;
   const ImageSplit images = reproduce::read_mnist(options);
   check_same_data(config, options.data_dir + "/mnist", images.fingerprint);
-  if (run.shared != nullptr) run.shared->check_same(config);
+  if (run.place.shared != nullptr) run.place.shared->check_same(config);
   run_in(folder, options, images, run, common);
 }
 

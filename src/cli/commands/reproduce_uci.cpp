@@ -35,16 +35,17 @@ void begin(UciOptions options, RunOptions run, const CommonOptions& common) {
   options.seed = common.seed;
   reproduce::uci_methods_of(options);  // rejects unknown ones
   if (run.out.empty()) run.out = free_run_name("uci");
-  check_free(run);
+  check_free(run.out, run.place);
   const std::vector<data::UciSet> sets = reproduce::read_uci_sets(options);
   const io::RunFolder folder = begin_run(
-      run, reproduce::uci_config(options, reproduce::fingerprint(sets)));
+      run.out, reproduce::uci_config(options, reproduce::fingerprint(sets)),
+      run.place);
   run_in(folder, options, sets, run, common);
 }
 
 void resume_uci(const UciOptions& given, const RunOptions& run,
                 const CommonOptions& common) {
-  const io::RunFolder folder = open_run(run);
+  const io::RunFolder folder = open_run(run.resume, run.place);
   const Json config = read_run_config(folder, reproduce::kUciCommand);
   UciOptions options =
       read_run_options(folder, config, reproduce::uci_options_from_json);
@@ -52,7 +53,7 @@ void resume_uci(const UciOptions& given, const RunOptions& run,
   const std::vector<data::UciSet> sets = reproduce::read_uci_sets(options);
   check_same_data(config, options.data_dir + "/uci",
                   reproduce::fingerprint(sets));
-  if (run.shared != nullptr) run.shared->check_same(config);
+  if (run.place.shared != nullptr) run.place.shared->check_same(config);
   run_in(folder, options, sets, run, common);
 }
 

@@ -183,8 +183,8 @@ void train(TrainTableOptions options, const RunOptions& run,
   };
   TableTraining training =
       run.resume.empty()
-          ? TableTraining::begin(std::move(options), run.out, note)
-          : TableTraining::resume(run.resume, note, run.moved_data);
+          ? TableTraining::begin(std::move(options), run.out, note, run.place)
+          : TableTraining::resume(run.resume, note, run.moved_data, run.place);
   if (summary) print_columns(training.columns());
   CommandThreads pool(common);
   TrainTableResult result;
@@ -257,7 +257,9 @@ void add_train(CLI::App& root, Invocation& invocation) {
                     if (!run->resume.empty()) {
                       check_resume_options(*root.get_subcommand(kCommand));
                     }
-                    train(*options, *run, common);
+                    as_worker(*run, [&](const RunOptions& worker) {
+                      train(*options, worker, common);
+                    });
                   });
   add_table_options(*command, *options);
   add_run_options(*command, *run);

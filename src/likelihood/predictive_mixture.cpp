@@ -165,10 +165,12 @@ double PredictiveMixture::log_interval_density(double value,
       degrees = c.degrees_of_freedom;
       centre = log_density_at_centre(degrees);
     }
-    total.add(
-        log_mean_density_of(c, centre, value - width / 2, value + width / 2));
+    if (c.weight == 0) continue;
+    total.add(std::log(c.weight) + log_mean_density_of(c, centre,
+                                                       value - width / 2,
+                                                       value + width / 2));
   }
-  return total.value() - std::log(static_cast<double>(components_.size()));
+  return total.value() - std::log(total_weight_);
 }
 
 double PredictiveMixture::cdf(double value) const {

@@ -200,6 +200,8 @@ TEST(PredictiveMixture, WeightsCountComponents) {
   for (double x : {-4.0, 0.3, 2.9, 7.0}) {
     EXPECT_NEAR(weighted.log_density(x), repeated.log_density(x), 1e-14);
     EXPECT_NEAR(weighted.cdf(x), repeated.cdf(x), 1e-15);
+    EXPECT_NEAR(weighted.log_interval_density(x, 0.5),
+                repeated.log_interval_density(x, 0.5), 1e-14);
   }
   EXPECT_NEAR(weighted.quantile(0.8), repeated.quantile(0.8), 1e-8);
 }

@@ -182,49 +182,96 @@ class PredictionFile {
                             note;
   }
 
-  MixtureValues mixture_of(const std::string& outputs) {
+  /// In original units.
+  std::string target_of(const std::string& standardised) {
     const data::ColumnCode& target = model_.encoder.target();
-    const std::string scale = graph_.constant(target.scale);
-    const auto draws = static_cast<std::int64_t>(draws_.size());
-    MixtureValues mixture;
-    mixture.location = graph_.node(
-        "Add", {graph_.node("Mul", {output_of(graph_, outputs, 0), scale}),
-                graph_.constant(target.mean)});
+    return graph_.node("Add",
+                       {scaled(standardised), graph_.constant(target.mean)});
+  }
+  std::string scaled(const std::string& standardised) {
+    return graph_.node(
+        "Mul", {standardised, graph_.constant(model_.encoder.target().scale)});
+  }
+  /// The standard deviation of a log variance within its bounds.
+  std::string scale_of(const std::string& log_variance, double least) {
+    const std::string bounded =
+        graph_.node("Clip", {log_variance, graph_.constant(least),
+                             graph_.constant(kernels::kMaxLogVariance)});
+    return scaled(graph_.node(
+        "Exp", {graph_.node("Mul", {bounded, graph_.constant(0.5)})}));
+  }
+
+  MixtureValues mixture_of(const std::string& outputs) {
     switch (model_.spec.likelihood.kind) {
-      case likelihood::Kind::Gaussian: {
-        std::vector<double> scales, degrees;
-        for (const std::vector<float>& parameters : model_.networks) {
-          const auto own = train::likelihood_parameters(network_, parameters);
-          const auto precision = likelihood::precision_of(own.data());
-          const auto count = static_cast<std::size_t>(samples_);
-          scales.insert(
-              scales.end(), count,
-              target.scale * std::sqrt(precision.rate / precision.shape));
-          degrees.insert(degrees.end(), count, 2 * precision.shape);
-        }
-        mixture.scale = graph_.constant(scales, {draws, 1});
-        mixture.degrees_of_freedom = graph_.constant(degrees, {draws, 1});
+      case likelihood::Kind::Gaussian:
+        return one_noise(outputs);
+      case likelihood::Kind::PredictedNoise:
+        return {
+            target_of(output_of(graph_, outputs, 0)),
+            scale_of(output_of(graph_, outputs, 1), kernels::kMinLogVariance),
+            "", "", ""};
+      case likelihood::Kind::Mixture:
+        return noise_parts(outputs);
+      case likelihood::Kind::Categorical:
         break;
-      }
-      case likelihood::Kind::PredictedNoise: {
-        const std::string log_variance =
-            graph_.node("Clip", {output_of(graph_, outputs, 1),
-                                 graph_.constant(kernels::kMinLogVariance),
-                                 graph_.constant(kernels::kMaxLogVariance)});
-        mixture.scale = graph_.node(
-            "Mul",
-            {graph_.node("Exp", {graph_.node("Mul", {log_variance,
-                                                     graph_.constant(0.5)})}),
-             scale});
-        break;
-      }
-      default:
-        detail::throw_error<UnsupportedError>(
-            "export: predictions of the ",
-            likelihood::to_string(model_.spec.likelihood.kind),
-            " likelihood have no ONNX form");
     }
-    return mixture;
+    detail::throw_error<UnsupportedError>(
+        "export: predictions of the ",
+        likelihood::to_string(model_.spec.likelihood.kind),
+        " likelihood have no ONNX form");
+  }
+
+  /// Student's t around each draw.
+  MixtureValues one_noise(const std::string& outputs) {
+    const auto draws = static_cast<std::int64_t>(draws_.size());
+    std::vector<double> scales, degrees;
+    for (const std::vector<float>& parameters : model_.networks) {
+      const auto own = train::likelihood_parameters(network_, parameters);
+      const auto precision = likelihood::precision_of(own.data());
+      const auto count = static_cast<std::size_t>(samples_);
+      scales.insert(scales.end(), count,
+                    model_.encoder.target().scale *
+                        std::sqrt(precision.rate / precision.shape));
+      degrees.insert(degrees.end(), count, 2 * precision.shape);
+    }
+    return {target_of(output_of(graph_, outputs, 0)),
+            graph_.constant(scales, {draws, 1}),
+            graph_.constant(degrees, {draws, 1}), "", ""};
+  }
+
+  /// Means, log variances and logits of the parts of each draw.
+  MixtureValues noise_parts(const std::string& outputs) {
+    const likelihood::Options& options = model_.spec.likelihood;
+    const auto draws = static_cast<std::int64_t>(draws_.size());
+    const std::string numbers = graph_.cast(outputs, OnnxElement::Double);
+    const auto third = [&](std::int64_t which) {  // [draw, batch, part]
+      Ints indices;
+      for (std::int64_t k = 0; k < options.parts; ++k) {
+        indices.push_back(which * options.parts + k);
+      }
+      return graph_.node("Gather",
+                         {numbers, graph_.constant(indices, {options.parts})},
+                         {{"axis", std::int64_t{2}}});
+    };
+    const auto flat = [&](const std::string& value) {
+      return graph_.node(
+          "Reshape",
+          {graph_.node("Transpose", {value}, {{"perm", Ints{0, 2, 1}}}),
+           graph_.constant(Ints{draws * options.parts, -1}, {2})});
+    };
+    const std::string means = third(0);
+    const std::string shares =
+        graph_.node("Softmax", {third(2)}, {{"axis", std::int64_t{2}}});
+    const std::string mean = graph_.node(
+        "ReduceSum",
+        {graph_.node("Mul", {shares, means}), graph_.constant(Ints{2}, {1})},
+        {{"keepdims", std::int64_t{1}}});
+    const double least = options.least_scale > 0
+                             ? std::max(kernels::kMinLogVariance,
+                                        2 * std::log(options.least_scale))
+                             : kernels::kMinLogVariance;
+    return {flat(target_of(means)), flat(scale_of(third(1), least)), "",
+            flat(shares), flat(scaled(graph_.node("Sub", {means, mean})))};
   }
 
   void add_numbers(const std::string& outputs) {

@@ -38,6 +38,12 @@ class Arithmetic {
     return graph_.node("ReduceMean", {a},
                        {{"axes", Ints{axis}}, {"keepdims", std::int64_t{1}}});
   }
+  /// With weights unless they are empty.
+  std::string mean(const std::string& a, std::int64_t axis,
+                   const std::string& weights) {
+    if (weights.empty()) return mean(a, axis);
+    return op("Div", mean(op("Mul", a, weights), axis), mean(weights, axis));
+  }
   std::string unsqueeze(const std::string& a, std::int64_t axis) {
     return graph_.node("Unsqueeze", {a, graph_.constant(Ints{axis}, {1})});
   }
@@ -88,6 +94,7 @@ class QuantileSearch {
     Arithmetic m(graph);
     location_ = m.unsqueeze(mixture.location, 0);
     scale_ = m.unsqueeze(mixture.scale, 0);
+    if (!mixture.weight.empty()) weight_ = m.unsqueeze(mixture.weight, 0);
     if (!is_normal_) degrees_ = m.unsqueeze(mixture.degrees_of_freedom, 0);
     probability_ = graph.constant(probabilities, {count_, 1, 1});
     const std::string shape = graph.constant(Ints{1, 1, -1}, {3});
@@ -126,13 +133,13 @@ class QuantileSearch {
     const std::string t = m.op("Div", m.op("Sub", x, location_), scale_);
     const std::string z = is_normal_ ? t : m.normal_score(t, degrees_);
     const std::string excess =
-        m.op("Sub", m.mean(m.normal_cdf(z), 1), probability_);
+        m.op("Sub", m.mean(m.normal_cdf(z), 1, weight_), probability_);
     const std::string density = m.mean(
         m.op("Div",
              m.op("Mul", m.op("Exp", m.op("Mul", m.op("Mul", t, t), -0.5)),
                   0.3989422804014327),
              scale_),
-        1);
+        1, weight_);
     const std::string below = m.op("Less", excess, 0.0);
     const std::string low = m.where(below, x, state[1]);
     const std::string high = m.where(below, state[2], x);
@@ -153,7 +160,7 @@ class QuantileSearch {
   OnnxGraph& graph_;
   bool is_normal_;
   std::int64_t count_;
-  std::string location_, scale_, degrees_;
+  std::string location_, scale_, degrees_, weight_;
   std::string probability_, mean_, sd_;
 };
 
@@ -161,17 +168,26 @@ class QuantileSearch {
 
 MixtureMoments mixture_moments(OnnxGraph& graph, const MixtureValues& mixture) {
   Arithmetic m(graph);
-  const std::string mean = m.mean(mixture.location, 0);  // [1, batch]
-  const std::string distance = m.op("Sub", mixture.location, mean);
-  const std::string epistemic = m.mean(m.op("Mul", distance, distance), 0);
+  const std::string mean =
+      m.mean(mixture.location, 0, mixture.weight);  // [1, batch]
+  const bool parts = !mixture.offset.empty();       // of a draw
+  const std::string draw =
+      parts ? m.op("Sub", mixture.location, mixture.offset) : mixture.location;
+  const std::string distance = m.op("Sub", draw, mean);
+  const std::string epistemic =
+      m.mean(m.op("Mul", distance, distance), 0, mixture.weight);
   std::string variance = m.op("Mul", mixture.scale, mixture.scale);
   if (!mixture.degrees_of_freedom.empty()) {
     const std::string& n = mixture.degrees_of_freedom;
     variance = m.op("Mul", variance, m.op("Div", n, m.op("Sub", n, 2.0)));
   }
+  if (parts) {
+    variance =
+        m.op("Add", variance, m.op("Mul", mixture.offset, mixture.offset));
+  }
   // A scale without rows is the same for all of them.
   const std::string aleatoric =
-      m.op("Add", m.mean(variance, 0), m.op("Mul", mean, 0.0));
+      m.op("Add", m.mean(variance, 0, mixture.weight), m.op("Mul", mean, 0.0));
   const std::string shape = graph.constant(Ints{-1, 1}, {2});
   const auto column = [&](const std::string& value) {
     return graph.node("Reshape", {value, shape});

@@ -17,12 +17,17 @@ namespace radir::workflows {
 std::string encode_columns(io::OnnxGraph& graph,
                            const data::TableEncoder& encoder);
 
-/// Components of a predictive mixture, in original units.
+/// Components of a predictive mixture (likelihood::MixtureComponent), in
+/// original units.
 struct MixtureValues {
-  std::string location;  ///< double [draws, batch]
-  std::string scale;     ///< double [draws, batch] or [draws, 1]
-  /// double [draws, 1]; empty: normal distributions.
+  std::string location;  ///< double [components, batch]
+  std::string scale;     ///< double [components, batch] or [components, 1]
+  /// double [components, 1]; empty: normal distributions.
   std::string degrees_of_freedom;
+  // double [components, batch], or empty: all weights are equal and all offsets
+  // zero.
+  std::string weight;
+  std::string offset;
 };
 
 /// double [batch, 1] each.

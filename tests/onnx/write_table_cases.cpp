@@ -176,6 +176,9 @@ void write_cases(const std::string& folder) {
   settings.noise = likelihood::Kind::PredictedNoise;
   write_case(folder, "predicted_noise", fit("price", MissingValues::Mean), test,
              "price");
+  settings.noise = likelihood::Kind::Mixture;
+  write_case(folder, "noise_parts", fit("price", MissingValues::Indicator),
+             test, "price");
   settings.noise = likelihood::Kind::Gaussian;
   write_case(folder, "classes", fit("quality", MissingValues::Indicator), test,
              "quality");

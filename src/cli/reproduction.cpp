@@ -13,7 +13,14 @@ void run_reproduction(const io::RunFolder& folder, const std::string& command,
                       const std::function<reproduce::Reproduction(
                           ThreadPool&, const reproduce::ReproductionProgress&,
                           const workflows::ResumableRun&)>& work) {
-  CommandThreads pool(common);
+  // Threads that wait for a GPU are no load: the more of them, the more
+  // networks it has to train at once.
+  constexpr int kWaitingThreads = 128;
+  CommonOptions used = common;
+  if (used.threads == 0 && used.device != Device::Cpu) {
+    used.threads = kWaitingThreads;
+  }
+  CommandThreads pool(used);
   reproduce::Reproduction result;
   train_in(folder, command, run_options,
            [&](const workflows::ResumableRun& run) {

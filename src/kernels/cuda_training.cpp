@@ -25,13 +25,13 @@ template <typename Function, typename... Arguments>
 void call(Function* function, Arguments... arguments) {
   char message[512] = "";
   switch (function(arguments..., message, sizeof message)) {
-    case kCudaGood:
+    case CudaStatus::Good:
       return;
-    case kCudaUnusable:
+    case CudaStatus::Unusable:
       detail::throw_error<UnsupportedError>("device \"cuda\": ", message);
-    case kCudaMemory:
+    case CudaStatus::Memory:
       detail::throw_error<MemoryError>("device \"cuda\": ", message);
-    default:
+    case CudaStatus::Failed:
       detail::throw_error<Error>("device \"cuda\": ", message);
   }
 }

@@ -83,17 +83,18 @@ std::string describe(const workflows::TableSettings& settings) {
 
 UciNoiseResult run_noise_model(
     const data::Table& table, const data::UciSplit& split,
-    const std::vector<workflows::TableSettings>& settings,
+    const std::vector<workflows::TableSettings>& settings, Device device,
     const workflows::ResumableRun* run) {
-  const workflows::TableTrial best = workflows::best_trial(mean_trials(
-      table, split, settings,
-      repetitions_of(static_cast<std::int64_t>(split.train.size())), run));
+  const workflows::TableTrial best = workflows::best_trial(
+      mean_trials(table, split, settings,
+                  repetitions_of(static_cast<std::int64_t>(split.train.size())),
+                  device, run));
   const data::TableEncoder encoder = data::TableEncoder::fit(
       table, "target", data::MissingValues::Refuse, split.train);
   const data::EncodedRows train = encoder.encode(table, true, split.train);
   const data::EncodedRows test = encoder.encode(table, true, split.test);
   workflows::TableModel model = workflows::fit_networks(
-      encoder, train, best.settings, nullptr, nullptr, run);
+      encoder, train, best.settings, nullptr, Execution(device, nullptr), run);
 
   UciNoiseResult result;
   result.chosen = describe(best.settings);
@@ -120,7 +121,7 @@ UciSplitResult run_split(const UciOptions& options, const data::UciSet& set,
     const workflows::RunPart part(run, likelihood::to_string(noise));
     return run_noise_model(
         table, rows, candidates(options, train_rows, set.hidden_units, noise),
-        part.get());
+        options.device, part.get());
   };
   UciSplitResult result;
   result.set = set.name;
@@ -150,6 +151,7 @@ std::string configuration(const UciOptions& options, const std::string& data) {
     }
   }
   json["candidates"] = std::move(tried);
+  if (options.device != Device::Cpu) json["device"] = to_string(options.device);
   return json.dump();
 }
 

@@ -63,7 +63,7 @@ UciScore uci_score(const workflows::TableModel& model,
 std::vector<workflows::TableTrial> mean_trials(
     const data::Table& table, const data::UciSplit& split,
     const std::vector<workflows::TableSettings>& settings, int repetitions,
-    const workflows::ResumableRun* run) {
+    Device device, const workflows::ResumableRun* run) {
   std::vector<workflows::TableTrial> means;
   for (const workflows::TableSettings& candidate : settings)
     means.push_back({candidate});
@@ -75,7 +75,7 @@ std::vector<workflows::TableTrial> mean_trials(
     const workflows::RunPart part(run, "tuning-" + std::to_string(i + 1));
     const auto trials = workflows::compare_candidates(
         table, "target", data::MissingValues::Refuse, split.train, seeded,
-        nullptr, nullptr, part.get());
+        Execution(device, nullptr), nullptr, part.get());
     for (std::size_t k = 0; k < means.size(); ++k) {
       means[k].log_likelihood += trials[k].log_likelihood / repetitions;
       means[k].settings.noise_factor *=

@@ -42,7 +42,7 @@ int repetitions_of(std::int64_t rows);
 std::vector<workflows::TableTrial> mean_trials(
     const data::Table& table, const data::UciSplit& split,
     const std::vector<workflows::TableSettings>& settings, int repetitions,
-    const workflows::ResumableRun* run);
+    Device device, const workflows::ResumableRun* run);
 
 /// How well test rows are predicted.
 UciScore uci_score(const workflows::TableModel& model,

@@ -118,8 +118,9 @@ struct MethodTask {
     std::vector<TableSettings> settings =
         method_candidates(method, base(options));
     if (settings.size() > 1) {
-      const workflows::TableTrial best = workflows::best_trial(mean_trials(
-          *table, rows(), settings, repetitions(options), part.get()));
+      const workflows::TableTrial best = workflows::best_trial(
+          mean_trials(*table, rows(), settings, repetitions(options),
+                      Device::Cpu, part.get()));
       settings = {best.settings};
       result.validation = best.log_likelihood;
     }

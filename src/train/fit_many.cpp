@@ -25,7 +25,7 @@ class Fits {
  public:
   Fits(const Model& model, const DataView<T>& data,
        const TrainerOptions& options, const std::vector<std::uint64_t>& seeds)
-      : model_(model), options_(options), seeds_(seeds) {
+      : options_(options), seeds_(seeds) {
     request_.plan = training_plan(model, options, data.count);
     numbers_ = step_numbers(request_.plan, options);
     for (std::uint64_t seed : seeds) {
@@ -122,7 +122,6 @@ class Fits {
     return report;
   }
 
-  const Model& model_;
   const TrainerOptions& options_;
   std::vector<std::uint64_t> seeds_;
   std::vector<kernels::StepNumbers> numbers_;

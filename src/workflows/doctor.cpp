@@ -136,8 +136,7 @@ class Doctor {
   }
 
   void cuda() {
-    const std::string unused =
-        "; this program has no CUDA kernels and runs on the processor";
+    const std::string unused = "; all commands run on the processor";
     if (!facts_.has_cuda_driver) {
       add(Kind::Good, "cuda", "no NVIDIA driver" + unused);
     } else if (facts_.cuda_status != 0) {
@@ -150,7 +149,9 @@ class Doctor {
       for (const std::string& name : facts_.cuda_devices) {
         names += (names.empty() ? "" : ", ") + name;
       }
-      add(Kind::Good, "cuda", (names.empty() ? "no device" : names) + unused);
+      add(Kind::Good, "cuda",
+          names.empty() ? "no device" + unused
+                        : names + "; used with --device cuda");
     }
   }
 

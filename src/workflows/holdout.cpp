@@ -64,7 +64,7 @@ void fit_baselines(const data::TableEncoder& encoder,
 
 PartResult fit_part(const data::TableEncoder& encoder,
                     const data::EncodedRows& rows, const HoldoutPart& part,
-                    const TableSettings& settings, ThreadPool* pool,
+                    const TableSettings& settings, const Execution& execution,
                     const ResumableRun* run,
                     const std::function<void()>& on_epoch) {
   PartResult result;
@@ -77,7 +77,7 @@ PartResult fit_part(const data::TableEncoder& encoder,
         if (on_epoch) on_epoch();
         return true;
       },
-      pool, run);
+      execution, run);
   fit_baselines(encoder, fitted, settings.seed, result);
   return result;
 }
@@ -206,10 +206,11 @@ TableSettings holdout_settings(TableSettings settings) {
 HeldOut hold_out(const data::TableEncoder& encoder,
                  const data::EncodedRows& rows,
                  const std::vector<HoldoutPart>& parts,
-                 const TableSettings& given, ThreadPool* pool,
+                 const TableSettings& given, const Execution& execution,
                  const ResumableRun* run,
                  const std::function<void()>& on_epoch) {
   const TableSettings settings = holdout_settings(given);
+  ThreadPool* const pool = execution.pool;
   std::vector<PartResult> results(parts.size());
   const bool share = parts.size() > 1;
   std::mutex one_at_a_time;
@@ -224,8 +225,10 @@ HeldOut hold_out(const data::TableEncoder& encoder,
   run_parts(run, names, share ? pool : nullptr,
             [&](std::int64_t p, const ResumableRun* part) {
               const auto at = static_cast<std::size_t>(p);
-              results[at] = fit_part(encoder, rows, parts[at], settings,
-                                     share ? nullptr : pool, part, count_epoch);
+              results[at] =
+                  fit_part(encoder, rows, parts[at], settings,
+                           Execution(execution.device, share ? nullptr : pool),
+                           part, count_epoch);
             });
   return scored(encoder, results, rows.count, settings, pool, run);
 }

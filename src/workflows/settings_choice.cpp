@@ -41,6 +41,16 @@ std::vector<std::int64_t> compared_rows(const std::vector<std::int64_t>& rows,
   return result;
 }
 
+/// Other devices than the CPU do not train them.
+void remove_mixtures(std::vector<TableSettings>& candidates) {
+  const auto is_mixture = [](const TableSettings& settings) {
+    return settings.noise == likelihood::Kind::Mixture;
+  };
+  candidates.erase(
+      std::remove_if(candidates.begin(), candidates.end(), is_mixture),
+      candidates.end());
+}
+
 }  // namespace
 
 SettingsSearch search_for(const TableSettings& given,
@@ -57,7 +67,7 @@ SettingsSearch search_for(const TableSettings& given,
 ChosenSettings choose_settings(
     SettingsSearch search, const data::Table& table,
     const data::TableEncoder& encoder, const std::vector<std::int64_t>& rows,
-    const TableSettings& settings, ThreadPool* pool,
+    const TableSettings& settings, const Execution& execution,
     const std::function<void(std::int64_t, std::int64_t)>& on_trial,
     const ResumableRun* run) {
   const std::string& target = encoder.target().name;
@@ -68,19 +78,21 @@ ChosenSettings choose_settings(
     if (on_trial) on_trial(++done, total);
   };
   if (search == SettingsSearch::Tuning) {
-    const auto candidates =
-        search_candidates(settings, encoder.is_classification());
+    auto candidates = search_candidates(settings, encoder.is_classification());
+    if (execution.device != Device::Cpu) remove_mixtures(candidates);
     total = search_trials(static_cast<std::int64_t>(candidates.size()));
     auto trials = search_settings(table, target, missing, rows, candidates,
-                                  pool, count, run);
+                                  execution, count, run);
     const TableSettings best = best_trial(trials).settings;
     return {best, std::move(trials)};
   }
-  if (search == SettingsSearch::Given) return {settings, {}};
+  if (search == SettingsSearch::Given || execution.device != Device::Cpu) {
+    return {settings, {}};
+  }
   const auto compared = compared_rows(rows, settings.seed);
-  auto trials =
-      compare_candidates(table, target, missing, compared,
-                         {settings, alternative(settings)}, pool, count, run);
+  auto trials = compare_candidates(table, target, missing, compared,
+                                   {settings, alternative(settings)}, execution,
+                                   count, run);
   const double judges = static_cast<double>(
       validation_rows(static_cast<std::int64_t>(compared.size())));
   const bool clearly_better = trials[1].log_likelihood >

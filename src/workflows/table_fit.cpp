@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-
+#include <exception>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,10 +10,12 @@
 #include "radir/core/error.h"
 #include "radir/data/column_code.h"
 #include "radir/data/fingerprint.h"
+#include "radir/kernels/cuda_training.h"
 #include "radir/likelihood/options.h"
 #include "radir/network/spec.h"
 #include "radir/train/compiled_step.h"
 #include "radir/train/evaluation.h"
+#include "radir/train/fit_many.h"
 #include "radir/train/hmc.h"
 #include "radir/train/model.h"
 #include "radir/train/posterior_density.h"
@@ -65,6 +67,58 @@ train::TrainingResult<float> fit_network(
 double least_noise(const data::ColumnCode& target) {
   const double rounding = target.resolution / std::sqrt(12.0);
   return std::min(1.0, rounding / target.scale);
+}
+
+/// All restarts at once, on a device.
+std::vector<train::TrainingResult<float>> fit_on_device(
+    const train::Model& model, const data::EncodedRows& rows,
+    const TableSettings& settings, const TableFitCallback& callback,
+    const Execution& execution, const ResumableRun* run) {
+  std::vector<std::uint64_t> seeds;
+  for (std::int64_t i = 0; i < settings.fits(); ++i) {
+    seeds.push_back(restart_seed(settings.seed, i));
+  }
+  std::exception_ptr stopped;
+  const auto proceed = [&](std::int64_t /*steps*/) {
+    try {
+      if (run != nullptr) run->check_stop();
+      return true;
+    } catch (...) {  // must not pass through the device's module
+      stopped = std::current_exception();
+      return false;
+    }
+  };
+  auto results = train::fit_many<float>(model, rows.view(),
+                                        trainer_options(settings, rows.count),
+                                        seeds, execution, proceed);
+  if (stopped) std::rethrow_exception(stopped);
+  if (!callback) return results;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (const train::EpochReport& report : results[i].history) {
+      callback(static_cast<std::int64_t>(i), report);
+    }
+  }
+  return results;
+}
+
+/// The fitted networks, or the draws of the fitted chains.
+TableModel model_of(const data::TableEncoder& encoder,
+                    const train::Model& model, bool samples,
+                    std::vector<std::vector<float>> fits) {
+  TableModel result;
+  result.encoder = encoder;
+  result.spec = model.spec();
+  if (samples) {
+    result.spec = train::spec_of_draws(model.spec());
+    for (const std::vector<float>& chain : fits) {
+      for (auto& draw : train::separate_draws(model.spec(), chain)) {
+        result.networks.push_back(std::move(draw));
+      }
+    }
+  } else {
+    result.networks = std::move(fits);
+  }
+  return result;
 }
 
 }  // namespace
@@ -134,8 +188,8 @@ std::uint64_t restart_seed(std::uint64_t seed, std::int64_t restart) {
 TableModel fit_networks(const data::TableEncoder& encoder,
                         const data::EncodedRows& rows,
                         const TableSettings& given,
-                        const TableFitCallback& callback, ThreadPool* pool,
-                        const ResumableRun* run,
+                        const TableFitCallback& callback,
+                        const Execution& execution, const ResumableRun* run,
                         std::vector<train::ChainStatistics>* chains) {
   const TableSettings settings = resolved(given, encoder, rows.count);
   const train::Model model(model_spec(settings, encoder));
@@ -143,6 +197,7 @@ TableModel fit_networks(const data::TableEncoder& encoder,
       static_cast<std::size_t>(settings.fits()));
   std::vector<train::ChainStatistics> statistics(
       settings.samples() ? fits.size() : 0);
+  ThreadPool* const pool = execution.pool;
   const bool share = pool != nullptr && fits.size() > 1;
   ThreadPool* inner =
       !share && model.parameter_count() > kLargeNetwork ? pool : nullptr;
@@ -166,22 +221,19 @@ TableModel fit_networks(const data::TableEncoder& encoder,
       statistics[at] = train::chain_statistics(fitted.state, settings.hmc);
     }
   };
-  run_parts(run, names, share ? pool : nullptr, fit_one);
-
-  TableModel result;
-  result.encoder = encoder;
-  result.seen_rows = SeenRows(rows, encoder.input_size());
-  result.spec = model.spec();
-  if (settings.samples()) {
-    result.spec = train::spec_of_draws(model.spec());
-    for (const std::vector<float>& chain : fits) {
-      for (auto& draw : train::separate_draws(model.spec(), chain)) {
-        result.networks.push_back(std::move(draw));
-      }
-    }
+  if (execution.device == Device::Cpu) {
+    run_parts(run, names, share ? pool : nullptr, fit_one);
   } else {
-    result.networks = std::move(fits);
+    auto results =
+        fit_on_device(model, rows, settings, callback, execution, run);
+    for (std::size_t i = 0; i < fits.size(); ++i) {
+      fits[i] = std::move(results[i].parameters);
+    }
   }
+
+  TableModel result =
+      model_of(encoder, model, settings.samples(), std::move(fits));
+  result.seen_rows = SeenRows(rows, encoder.input_size());
   if (settings.noise_factor != 1) {
     for (std::vector<float>& network : result.networks) {
       train::scale_noise(model, settings.noise_factor, network);
@@ -198,6 +250,10 @@ TableModel fit_table(const data::Table& table, const std::string& target,
   std::optional<ThreadPool> own;
   if (pool == nullptr) pool = &own.emplace();
   return fit_networks(encoder, rows, settings, nullptr, pool);
+}
+
+void check_device(Device device) {
+  if (device == Device::Cuda) kernels::cuda_device();
 }
 
 std::string fingerprint(const data::EncodedRows& rows) {

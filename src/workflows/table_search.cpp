@@ -67,12 +67,13 @@ double log_scale(const data::TableEncoder& encoder) {
 double validation_score(const data::TableEncoder& encoder,
                         const data::EncodedRows& fit_on,
                         const data::EncodedRows& score_on,
-                        TableSettings& settings, const ResumableRun* run) {
+                        TableSettings& settings, Device device,
+                        const ResumableRun* run) {
   try {
     TableSettings tried = single_network(settings);
     tried.restarts = tried.chains = std::min(settings.fits(), kTrialNetworks);
-    const TableModel fitted =
-        fit_networks(encoder, fit_on, tried, nullptr, nullptr, run);
+    const TableModel fitted = fit_networks(encoder, fit_on, tried, nullptr,
+                                           Execution(device, nullptr), run);
     const train::NoiseFit noise = train::fit_noise(
         train::Model(fitted.spec), fitted.networks, score_on.view(),
         settings.samples() ? 1 : kValidationSamples, settings.seed,
@@ -147,7 +148,7 @@ class Validation {
 
   /// The trials' parts of the run are called from the number after `before` on.
   std::vector<TableTrial> compare(
-      const std::vector<TableSettings>& candidates, ThreadPool* pool,
+      const std::vector<TableSettings>& candidates, const Execution& execution,
       const std::function<void(const TableTrial&)>& on_trial,
       const ResumableRun* run, std::int64_t round = 1,
       std::size_t before = 0) const {
@@ -165,12 +166,12 @@ class Validation {
       if (trial.settings.method == "auto") {
         trial.settings = resolved(trial.settings, encoder_, fit_on_.count);
       }
-      trial.log_likelihood =
-          validation_score(encoder_, fit_on_, score_on_, trial.settings, part);
+      trial.log_likelihood = validation_score(
+          encoder_, fit_on_, score_on_, trial.settings, execution.device, part);
       const std::lock_guard<std::mutex> lock(one_at_a_time);
       if (on_trial) on_trial(trial);
     };
-    run_parts(run, names, pool, run_one);
+    run_parts(run, names, execution.pool, run_one);
     return trials;
   }
 
@@ -291,19 +292,19 @@ std::vector<TableSettings> search_candidates(const TableSettings& given,
 std::vector<TableTrial> compare_candidates(
     const data::Table& table, const std::string& target,
     data::MissingValues missing, const std::vector<std::int64_t>& rows,
-    const std::vector<TableSettings>& candidates, ThreadPool* pool,
+    const std::vector<TableSettings>& candidates, const Execution& execution,
     const std::function<void(const TableTrial&)>& on_trial,
     const ResumableRun* run) {
   RADIR_CHECK(!candidates.empty(), ArgumentError,
               "compare_candidates: there are no candidates");
   return Validation(table, target, missing, rows, candidates.front().seed)
-      .compare(candidates, pool, on_trial, run);
+      .compare(candidates, execution, on_trial, run);
 }
 
 std::vector<TableTrial> search_settings(
     const data::Table& table, const std::string& target,
     data::MissingValues missing, const std::vector<std::int64_t>& rows,
-    const std::vector<TableSettings>& candidates, ThreadPool* pool,
+    const std::vector<TableSettings>& candidates, const Execution& execution,
     const std::function<void(const TableTrial&)>& on_trial,
     const ResumableRun* run) {
   RADIR_CHECK(!candidates.empty(), ArgumentError,
@@ -321,7 +322,7 @@ std::vector<TableTrial> search_settings(
       tried.push_back(shortened(one, divisor));
     }
     const auto trials =
-        validation.compare(tried, pool, on_trial, run, round, all.size());
+        validation.compare(tried, execution, on_trial, run, round, all.size());
     all.insert(all.end(), trials.begin(), trials.end());
     if (round == kRounds) return all;
     std::vector<TableSettings> next;

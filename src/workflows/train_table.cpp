@@ -200,7 +200,8 @@ class TableTraining::Impl {
     return problem_.encoder.columns();
   }
 
-  TrainTableResult run(const TrainTableHooks& hooks, ThreadPool* pool) {
+  TrainTableResult run(const TrainTableHooks& hooks,
+                       const Execution& execution) {
     if (finished_) return in_one([&] { return read_finished(hooks); });
     std::vector<TableTrial> trials;
     TableSettings settings = options_.settings;
@@ -209,29 +210,30 @@ class TableTraining::Impl {
     TableModel model;
     std::optional<HeldOut> held_out;
     train_in(folder_, kCommand, hooks.checkpoints, [&](const ResumableRun& r) {
-      ChosenSettings chosen = choose(hooks, pool, r);
+      ChosenSettings chosen = choose(hooks, execution, r);
       settings = std::move(chosen.settings);
       trials = std::move(chosen.trials);
       problem_.table.reset();  // only its encoded form is needed from here on
       history.emplace(epochs_of(settings, problem_.rows.count));
-      model = fit(settings, hooks, pool, r, *history, chains);
+      model = fit(settings, hooks, execution, r, *history, chains);
       if (problem_.aside) {
-        model.correction = conformal_correction(model, *problem_.aside, pool);
-        held_out =
-            hold_out(model, problem_.rows, *problem_.aside, settings, pool, &r);
+        model.correction =
+            conformal_correction(model, *problem_.aside, execution.pool);
+        held_out = hold_out(model, problem_.rows, *problem_.aside, settings,
+                            execution.pool, &r);
       } else if (options_.holdout) {
-        held_out = score(settings, hooks, pool, r);
+        held_out = score(settings, hooks, execution, r);
       }
     });
     return in_one([&] {
       Json metrics = {{"networks", history->final_losses()}};
       if (!chains.empty()) {
         metrics["chains"] =
-            to_json(chain_report(model, problem_.rows, chains, pool));
+            to_json(chain_report(model, problem_.rows, chains, execution.pool));
       }
       if (held_out) metrics["held_out"] = summary_json(*held_out);
       curves_ = column_curves(model, problem_.rows,
-                              drawn_columns(model, held_out), pool);
+                              drawn_columns(model, held_out), execution.pool);
       TrainTableResult result =
           finish(settings, trials, model, *history, metrics, held_out);
       result.held_out = std::move(held_out);
@@ -269,8 +271,8 @@ class TableTraining::Impl {
     return result;
   }
 
-  ChosenSettings choose(const TrainTableHooks& hooks, ThreadPool* pool,
-                        const ResumableRun& run) {
+  ChosenSettings choose(const TrainTableHooks& hooks,
+                        const Execution& execution, const ResumableRun& run) {
     const SettingsSearch search = options_.tune      ? SettingsSearch::Tuning
                                   : options_.compare ? SettingsSearch::Defaults
                                                      : SettingsSearch::Given;
@@ -279,7 +281,7 @@ class TableTraining::Impl {
     // The rows that are held out later follow from the same order.
     return choose_settings(
         search, *problem_.table, problem_.encoder, problem_.rows.table_rows,
-        options_.settings, pool,
+        options_.settings, execution,
         [&](std::int64_t done, std::int64_t total) {
           progress.done = done;
           progress.total = total;
@@ -289,7 +291,7 @@ class TableTraining::Impl {
   }
 
   TableModel fit(const TableSettings& settings, const TrainTableHooks& hooks,
-                 ThreadPool* pool, const ResumableRun& run,
+                 const Execution& execution, const ResumableRun& run,
                  TrainingHistory& history,
                  std::vector<train::ChainStatistics>& chains) {
     TrainTableProgress progress;
@@ -305,12 +307,13 @@ class TableTraining::Impl {
           if (hooks.on_progress) hooks.on_progress(progress);
           return true;
         },
-        pool, &run, &chains);
+        execution, &run, &chains);
   }
 
   /// None where there are too few rows, or the fit without them fails.
   std::optional<HeldOut> score(const TableSettings& settings,
-                               const TrainTableHooks& hooks, ThreadPool* pool,
+                               const TrainTableHooks& hooks,
+                               const Execution& execution,
                                const ResumableRun& run) {
     const auto parts = holdout_parts(problem_.rows.count, settings,
                                      options_.tune || options_.compare);
@@ -325,8 +328,8 @@ class TableTraining::Impl {
     }
     const ResumableRun holdout = run.part(kHoldoutPart);
     try {
-      return hold_out(problem_.encoder, problem_.rows, parts, settings, pool,
-                      &holdout, [&] {
+      return hold_out(problem_.encoder, problem_.rows, parts, settings,
+                      execution, &holdout, [&] {
                         ++progress.done;
                         if (hooks.on_progress) hooks.on_progress(progress);
                       });
@@ -453,8 +456,8 @@ const std::vector<data::ColumnReading>& TableTraining::columns() const {
 }
 
 TrainTableResult TableTraining::run(const TrainTableHooks& hooks,
-                                    ThreadPool* pool) {
-  return impl_->run(hooks, pool);
+                                    const Execution& execution) {
+  return impl_->run(hooks, execution);
 }
 
 }  // namespace radir::workflows

@@ -89,9 +89,22 @@ TEST(Cli, ADeviceThatIsMissingIsExitCode5) {
         << device;
   }
   expect_failure("version --device cuda", 5,
-                 "this build has no CUDA; use \"cpu\" or \"auto\"");
+                 "the command version computes on the CPU; leave the option "
+                 "out");
   expect_failure("version --device=gpu", 2,
                  "must be cpu, cuda or auto, but is \"gpu\"");
+}
+
+TEST(Cli, WhereThereIsNoGpuCommandsThatUseOneSayWhatToDo) {
+  for (const char* command :
+       {"train builtin:robot-arm --target distance --method rdp",
+        "bench step"}) {
+    const ProgramResult result =
+        run_program(std::string(command) + " --device cuda");
+    if (result.exit_code == 0) GTEST_SKIP() << "there is a GPU";
+    EXPECT_EQ(result.exit_code, 5);
+    EXPECT_NE(result.err.find("--device cpu"), std::string::npos) << result.err;
+  }
 }
 
 TEST(Cli, FiguresWritesOneSelfContainedPage) {

@@ -124,8 +124,7 @@ TEST(Doctor, SaysThatGraphicsProcessorsAreNotUsed) {
       std::find_if(findings.begin(), findings.end(),
                    [](const Finding& f) { return f.subject == "cuda"; });
   ASSERT_NE(cuda, findings.end());
-  EXPECT_EQ(cuda->text.rfind("One, Two; this program has no CUDA kernels", 0),
-            0u);
+  EXPECT_EQ(cuda->text.rfind("One, Two; used with --device cuda", 0), 0u);
   facts.cuda_status = 999;
   expect_complaint(facts, Kind::Note, "cuda", "cuInit returns 999",
                    "nvidia-smi");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "radir/core/device.h"
 #include "radir/core/thread_pool.h"
 #include "radir/data/uci.h"
 #include "radir/report/table.h"
@@ -26,6 +27,8 @@ struct UciOptions {
   std::vector<std::string> methods = {};
   /// Networks of each method's mixture, where it has no number of its own.
   std::int64_t restarts = 1;
+  /// Where the networks of the benchmark train; not among the stored options.
+  Device device = Device::Cpu;
 };
 
 /// The options as a JSON object.

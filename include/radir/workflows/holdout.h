@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "radir/core/thread_pool.h"
+#include "radir/core/device.h"
 #include "radir/data/table_encoder.h"
 #include "radir/report/table.h"
 #include "radir/workflows/assessment.h"
@@ -62,7 +62,7 @@ struct HeldOut {
 HeldOut hold_out(const data::TableEncoder& encoder,
                  const data::EncodedRows& rows,
                  const std::vector<HoldoutPart>& parts,
-                 const TableSettings& settings, ThreadPool* pool = nullptr,
+                 const TableSettings& settings, const Execution& execution = {},
                  const ResumableRun* run = nullptr,
                  const std::function<void()>& on_epoch = nullptr);
 

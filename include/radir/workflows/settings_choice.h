@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "radir/core/thread_pool.h"
+#include "radir/core/device.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
 #include "radir/workflows/resumable_run.h"
@@ -44,7 +44,7 @@ struct ChosenSettings {
 ChosenSettings choose_settings(
     SettingsSearch search, const data::Table& table,
     const data::TableEncoder& encoder, const std::vector<std::int64_t>& rows,
-    const TableSettings& settings, ThreadPool* pool = nullptr,
+    const TableSettings& settings, const Execution& execution = {},
     const std::function<void(std::int64_t, std::int64_t)>& on_trial = nullptr,
     const ResumableRun* run = nullptr);
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "radir/core/device.h"
 #include "radir/core/thread_pool.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
@@ -41,11 +42,15 @@ using TableFitCallback =
 /// single one the run itself, and the exceptions are those of ResumableRun::fit
 /// too. Of a method that samples, each kept draw of each chain is a network;
 /// `chains` gets what each chain did.
+///
+/// On a CUDA device all networks train at once (train::fit_many). The callback
+/// then comes when they are done, and a run that is stopped trains them anew
+/// when it is resumed.
 TableModel fit_networks(const data::TableEncoder& encoder,
                         const data::EncodedRows& rows,
                         const TableSettings& settings,
                         const TableFitCallback& callback = nullptr,
-                        ThreadPool* pool = nullptr,
+                        const Execution& execution = {},
                         const ResumableRun* run = nullptr,
                         std::vector<train::ChainStatistics>* chains = nullptr);
 
@@ -58,6 +63,10 @@ TableModel fit_networks(const data::TableEncoder& encoder,
 TableModel fit_table(const data::Table& table, const std::string& target,
                      const TableSettings& settings = {},
                      ThreadPool* pool = nullptr);
+
+/// Throws UnsupportedError, which says what to do, where there is no such
+/// device.
+void check_device(Device device);
 
 /// "3f2a9c0d11e5b7aa": identifies a table (FNV-1a of the encoded numbers).
 std::string fingerprint(const data::EncodedRows& rows);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "radir/core/thread_pool.h"
+#include "radir/core/device.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
 #include "radir/likelihood/options.h"
@@ -59,7 +59,8 @@ std::int64_t validation_rows(std::int64_t rows);
 std::vector<TableTrial> compare_candidates(
     const data::Table& table, const std::string& target,
     data::MissingValues missing, const std::vector<std::int64_t>& rows,
-    const std::vector<TableSettings>& candidates, ThreadPool* pool = nullptr,
+    const std::vector<TableSettings>& candidates,
+    const Execution& execution = {},
     const std::function<void(const TableTrial&)>& on_trial = nullptr,
     const ResumableRun* run = nullptr);
 
@@ -70,7 +71,8 @@ std::vector<TableTrial> compare_candidates(
 std::vector<TableTrial> search_settings(
     const data::Table& table, const std::string& target,
     data::MissingValues missing, const std::vector<std::int64_t>& rows,
-    const std::vector<TableSettings>& candidates, ThreadPool* pool = nullptr,
+    const std::vector<TableSettings>& candidates,
+    const Execution& execution = {},
     const std::function<void(const TableTrial&)>& on_trial = nullptr,
     const ResumableRun* run = nullptr);
 /// How many trials that makes.

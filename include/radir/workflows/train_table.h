@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "radir/core/thread_pool.h"
+#include "radir/core/device.h"
 #include "radir/data/column_reading.h"
 #include "radir/data/table_encoder.h"
 #include "radir/likelihood/quantile_correction.h"
@@ -126,7 +126,7 @@ class TableTraining {
   /// a stop was requested; its message says how to resume. Throws
   /// FinishedElsewhere in all workers of a job but one.
   TrainTableResult run(const TrainTableHooks& hooks = {},
-                       ThreadPool* pool = nullptr);
+                       const Execution& execution = {});
 
  private:
   class Impl;

@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/bench.h"
+#include "radir/bench/bench_cuda.h"
 #include "radir/bench/bench_methods.h"
 #include "radir/core/cpu.h"
+#include "radir/core/device.h"
 #include "radir/core/version.h"
 #include "radir/report/table.h"
 
@@ -101,6 +103,39 @@ void time_methods(bench::BenchMethodsOptions options, bool json) {
   std::cout << document.dump(2) << "\n";
 }
 
+/// Steps of the UCI network on one core and on a GPU.
+void time_cuda(const CommonOptions& common) {
+  bench::BenchCudaOptions options;
+  options.seed = common.seed;
+  const bench::BenchCudaResult result = bench::bench_cuda(options);
+  report::Table table;
+  table.columns = {{"device", "device"},
+                   {"networks", "networks"},
+                   {"step_us", "step (us)", 4},
+                   {"network_us", "per network (us)", 4},
+                   {"speed", "of one core", 4}};
+  ordered_json document = {
+      {"benchmark", "step"},  {"version", version()},
+      {"cpu", cpu_name()},    {"isa", radir::to_string(active_isa())},
+      {"gpu", result.device}, {"rows", ordered_json::array()}};
+  for (const bench::BenchCudaRow& row : result.rows) {
+    table.rows.push_back(
+        {row.device, row.networks, row.step_us, row.network_us, row.speed});
+    document["rows"].push_back({{"device", row.device},
+                                {"networks", row.networks},
+                                {"step_us", row.step_us},
+                                {"network_us", row.network_us},
+                                {"speed", row.speed}});
+  }
+  if (common.json) {
+    std::cout << document.dump(2) << "\n";
+    return;
+  }
+  std::cout << "Training steps of a 13-50-1 network, batches of 100, "
+            << result.device << " beside one core of " << cpu_name() << "\n\n"
+            << to_text(table);
+}
+
 void print_predictions_json(const BenchPredictResult& result) {
   ordered_json json = document("predict", result.libtorch);
   for (const BenchPredictRow& row : result.rows) {
@@ -137,9 +172,10 @@ void add_bench_step(CLI::App& bench, Invocation& invocation) {
   CLI::App* command = add_command(
       bench, invocation,
       {"step", "Compare complete training steps with libtorch",
-       "radir bench step --networks lenet5 --threads 2"},
+       "radir bench step --networks lenet5 --threads 2", /*on_cuda=*/true},
       [options, methods](const CommonOptions& common) {
         options->seed = common.seed;
+        if (common.device == Device::Cuda) return time_cuda(common);
         if (*methods) {
           bench::BenchMethodsOptions own;
           own.rounds = options->rounds;

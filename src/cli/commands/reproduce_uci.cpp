@@ -4,6 +4,8 @@
 #include "cli/command.h"
 #include "cli/reproduction.h"
 #include "cli/training_run.h"
+#include "radir/core/device.h"
+#include "radir/core/error.h"
 #include "radir/data/data_dir.h"
 #include "radir/data/uci.h"
 #include "radir/io/run_folder.h"
@@ -11,6 +13,7 @@
 #include "radir/reproduce/uci.h"
 #include "radir/reproduce/uci_methods.h"
 #include "radir/workflows/resumable_run.h"
+#include "radir/workflows/table_fit.h"
 
 namespace radir::cli {
 namespace {
@@ -21,6 +24,9 @@ using Json = nlohmann::ordered_json;
 void run_in(const io::RunFolder& folder, const UciOptions& options,
             const std::vector<data::UciSet>& sets,
             const RunOptions& run_options, const CommonOptions& common) {
+  RADIR_CHECK(common.device == Device::Cpu || options.methods.empty(),
+              UnsupportedError, "reproduce uci: --methods with --device cuda ",
+              "is not supported yet; leave one of them out");
   run_reproduction(
       folder, reproduce::kUciCommand, !options.methods.empty(), run_options,
       common,
@@ -33,6 +39,8 @@ void run_in(const io::RunFolder& folder, const UciOptions& options,
 void begin(UciOptions options, RunOptions run, const CommonOptions& common) {
   options.data_dir = absolute_path(data::data_dir(options.data_dir));
   options.seed = common.seed;
+  options.device = common.device;
+  workflows::check_device(options.device);
   reproduce::uci_methods_of(options);  // rejects unknown ones
   if (run.out.empty()) run.out = free_run_name("uci");
   check_free(run.out, run.place);
@@ -50,6 +58,8 @@ void resume_uci(const UciOptions& given, const RunOptions& run,
   UciOptions options =
       read_run_options(folder, config, reproduce::uci_options_from_json);
   if (!given.data_dir.empty()) options.data_dir = given.data_dir;
+  options.device = common.device;
+  workflows::check_device(options.device);
   const std::vector<data::UciSet> sets = reproduce::read_uci_sets(options);
   check_same_data(config, options.data_dir + "/uci",
                   reproduce::fingerprint(sets));
@@ -66,7 +76,7 @@ void add_reproduce_uci(CLI::App& reproduce, Invocation& invocation) {
       reproduce, invocation,
       {"uci",
        "Run the UCI benchmark: nine sets, standard splits, tuned inside each",
-       "radir reproduce uci --quick --data-dir data"},
+       "radir reproduce uci --quick --data-dir data", /*on_cuda=*/true},
       [options, run, &reproduce](const CommonOptions& common) {
         if (!run->resume.empty()) {
           check_resume_options(*reproduce.get_subcommand("uci"));

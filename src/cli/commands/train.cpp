@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/settings_options.h"
 #include "cli/training_run.h"
+#include "radir/core/device.h"
 #include "radir/core/error.h"
 #include "radir/core/shell_text.h"
 #include "radir/core/text_stream.h"
@@ -21,6 +22,7 @@
 #include "radir/workflows/conformal.h"
 #include "radir/workflows/holdout.h"
 #include "radir/workflows/resumable_run.h"
+#include "radir/workflows/table_fit.h"
 #include "radir/workflows/train_table.h"
 
 namespace radir::cli {
@@ -175,6 +177,7 @@ void train(TrainTableOptions options, const RunOptions& run,
                   (!options.table.empty() && !options.target.empty()),
               ArgumentError,
               "a table and its --target are required (or --resume RUN)");
+  workflows::check_device(common.device);
   options.settings.seed = common.seed;
   const bool summary = !common.json && run.resume.empty();
   const auto note = [summary](const std::string& text) {
@@ -195,7 +198,7 @@ void train(TrainTableOptions options, const RunOptions& run,
     hooks.on_progress = [&](const TrainTableProgress& progress) {
       line.show(progress);
     };
-    result = training.run(hooks, &pool);
+    result = training.run(hooks, Execution(common.device, &pool));
   });
   print(result, common.json);
 }
@@ -252,7 +255,8 @@ void add_train(CLI::App& root, Invocation& invocation) {
   CLI::App* command =
       add_command(root, invocation,
                   {kCommand, "Fit a Bayesian network to a table",
-                   "radir train houses.csv --target price --out houses-run"},
+                   "radir train houses.csv --target price --out houses-run",
+                   /*on_cuda=*/true},
                   [options, run, &root](const CommonOptions& common) {
                     if (!run->resume.empty()) {
                       check_resume_options(*root.get_subcommand(kCommand));

@@ -30,9 +30,9 @@ constexpr std::int64_t kStaticShared = 32 * sizeof(double);
 
 /// An error with its status.
 struct Failure : std::runtime_error {
-  Failure(int what_status, const std::string& text)
+  Failure(CudaStatus what_status, const std::string& text)
       : std::runtime_error(text), status(what_status) {}
-  int status;
+  CudaStatus status;
 };
 
 void check(cudaError_t result, const char* what) {
@@ -42,7 +42,7 @@ void check(cudaError_t result, const char* what) {
   cudaGetLastError();
   switch (result) {
     case cudaErrorMemoryAllocation:
-      throw Failure(kCudaMemory,
+      throw Failure(CudaStatus::Memory,
                     "the CUDA device has too little free memory (" + text +
                         "); train fewer networks at once, or use --device cpu");
     case cudaErrorNoDevice:
@@ -50,26 +50,27 @@ void check(cudaError_t result, const char* what) {
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorSystemDriverMismatch:
     case cudaErrorStubLibrary:
-      throw Failure(kCudaUnusable,
+      throw Failure(CudaStatus::Unusable,
                     "no usable CUDA device (" + text +
                         "); check with nvidia-smi, or use --device cpu");
     default:
-      throw Failure(kCudaFailed, "the CUDA device failed (" + text + ")");
+      throw Failure(CudaStatus::Failed,
+                    "the CUDA device failed (" + text + ")");
   }
 }
 
 /// Runs `work`; an error becomes a status and a message.
 template <typename Work>
-int guarded(char* message, std::size_t size, const Work& work) {
+CudaStatus guarded(char* message, std::size_t size, const Work& work) {
   try {
     work();
-    return kCudaGood;
+    return CudaStatus::Good;
   } catch (const Failure& failure) {
     std::snprintf(message, size, "%s", failure.what());
     return failure.status;
   } catch (const std::exception& error) {
     std::snprintf(message, size, "%s", error.what());
-    return kCudaFailed;
+    return CudaStatus::Failed;
   }
 }
 
@@ -82,6 +83,9 @@ const cudaDeviceProp& device() {
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
     int count = 0;
     check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    // Threads that wait leave their processors to those that predict.
+    check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync),
+          "cudaSetDeviceFlags");
     check(cudaSetDevice(0), "cudaSetDevice");
     check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
     cudaMemPool_t pool;
@@ -276,7 +280,7 @@ BlockShape block_shape(const TrainingRequest<T>& request) {
                                       : kThreadsAlone;
   if (shape.threads % 32 != 0 || shape.threads > kMostThreads) {
     throw Failure(
-        kCudaFailed,
+        CudaStatus::Failed,
         "the threads of a network must be a multiple of 32, at most " +
             std::to_string(kMostThreads));
   }
@@ -427,30 +431,31 @@ extern "C" {
 
 std::int64_t radir_cuda_interface() { return kCudaInterface; }
 
-int radir_cuda_device(CudaDeviceInfo* info, char* message, std::size_t size) {
+CudaStatus radir_cuda_device(CudaDeviceInfo* info, char* message,
+                             std::size_t size) {
   return guarded(message, size, [&] {
     const cudaDeviceProp& properties = device();
-    std::snprintf(info->name, sizeof info->name, "%s", properties.name);
+    std::snprintf(info->name, sizeof info->name, "%.255s", properties.name);
     info->memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
     info->multiprocessors = properties.multiProcessorCount;
   });
 }
 
-int radir_cuda_random(const RandomStream* stream, std::int32_t count,
-                      float* normals, float* exponentials, char* message,
-                      std::size_t size) {
+CudaStatus radir_cuda_random(const RandomStream* stream, std::int32_t count,
+                             float* normals, float* exponentials, char* message,
+                             std::size_t size) {
   return guarded(message, size, [&] {
     random_numbers(*stream, count, normals, exponentials);
   });
 }
 
-int radir_cuda_train_float(TrainingRequest<float>* request, char* message,
-                           std::size_t size) {
+CudaStatus radir_cuda_train_float(TrainingRequest<float>* request,
+                                  char* message, std::size_t size) {
   return guarded(message, size, [&] { train(*request); });
 }
 
-int radir_cuda_train_double(TrainingRequest<double>* request, char* message,
-                            std::size_t size) {
+CudaStatus radir_cuda_train_double(TrainingRequest<double>* request,
+                                   char* message, std::size_t size) {
   return guarded(message, size, [&] { train(*request); });
 }
 

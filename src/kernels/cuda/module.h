@@ -12,11 +12,11 @@
 
 namespace radir::kernels {
 
-enum CudaStatus : int {
-  kCudaGood = 0,
-  kCudaUnusable = 1,  // no driver, no device, or one that is too old
-  kCudaMemory = 2,    // too little of it
-  kCudaFailed = 3,
+enum class CudaStatus : int {
+  Good,
+  Unusable,  ///< no driver, no device, or one that is too old
+  Memory,    ///< too little of it
+  Failed,
 };
 
 /// Tells a module of another version from this one.
@@ -30,14 +30,15 @@ struct CudaDeviceInfo {
 };
 
 using CudaInterface = std::int64_t();
-using CudaDevice = int(CudaDeviceInfo* info, char* message, std::size_t size);
+using CudaDevice = CudaStatus(CudaDeviceInfo* info, char* message,
+                              std::size_t size);
 /// The first `count` normals and exponentials of a stream.
-using CudaRandom = int(const RandomStream* stream, std::int32_t count,
-                       float* normals, float* exponentials, char* message,
-                       std::size_t size);
+using CudaRandom = CudaStatus(const RandomStream* stream, std::int32_t count,
+                              float* normals, float* exponentials,
+                              char* message, std::size_t size);
 template <typename T>
-using CudaTrain = int(TrainingRequest<T>* request, char* message,
-                      std::size_t size);
+using CudaTrain = CudaStatus(TrainingRequest<T>* request, char* message,
+                             std::size_t size);
 
 }  // namespace radir::kernels
 

@@ -69,8 +69,10 @@ BenchCudaResult bench_cuda(const BenchCudaOptions& options) {
   const auto add = [&](Device device, std::int64_t networks) {
     RADIR_CHECK(networks > 0, ArgumentError,
                 "bench step: networks must be positive, but is ", networks);
-    const auto steps = static_cast<double>((options.steps + kCudaBatches - 1) /
-                                           kCudaBatches * kCudaBatches);
+    // A training has whole epochs.
+    const std::int64_t epochs =
+        (options.steps + kCudaBatches - 1) / kCudaBatches;
+    const auto steps = static_cast<double>(epochs * kCudaBatches);
     BenchCudaRow row;
     row.device = to_string(device);
     row.networks = networks;

@@ -11,6 +11,7 @@
 #include "radir/likelihood/quantile_correction.h"
 #include "radir/report/chart.h"
 #include "radir/report/table.h"
+#include "radir/workflows/conformal.h"
 
 namespace radir::workflows {
 namespace {

@@ -114,6 +114,25 @@ struct ThreadPool::State {
     generation.fetch_add(1);
     wake.notify_all();
   }
+
+  /// Starts workers; how many could be started.
+  std::size_t start(std::size_t count) {
+    try {
+      workers.reserve(count);
+      while (workers.size() < count) {
+        const std::size_t thread = workers.size() + 1;
+        workers.emplace_back([this, thread] { loop(thread); });
+      }
+    } catch (const std::exception&) {
+    }
+    return workers.size();
+  }
+
+  void end() {
+    stop.store(true);
+    advance();
+    for (std::thread& worker : workers) worker.join();
+  }
 };
 
 ThreadPool::ThreadPool(int threads) {
@@ -122,24 +141,17 @@ ThreadPool::ThreadPool(int threads) {
               " but got ", threads);
   const int size = threads == 0 ? available_threads() : threads;
   state_ = std::make_unique<State>(size);
-  state_->workers.reserve(static_cast<std::size_t>(size));
-  try {
-    for (int i = 1; i < size; ++i) {
-      state_->workers.emplace_back([state = state_.get(), i] {
-        state->loop(static_cast<std::size_t>(i));
-      });
-    }
-  } catch (const std::exception&) {
-    // No more threads or no memory for them: the tasks of those that are
-    // missing are taken by the others.
-  }
+  const std::size_t wanted = state_->shares.size() - 1;
+  const std::size_t started = state_->start(wanted);
+  if (started == wanted) return;
+  // No more threads, or no memory for them: work needs memory too, so half of
+  // them go again. The others take their tasks.
+  state_->end();
+  state_ = std::make_unique<State>(size);
+  state_->start(started / 2);
 }
 
-ThreadPool::~ThreadPool() {
-  state_->stop.store(true);
-  state_->advance();
-  for (std::thread& worker : state_->workers) worker.join();
-}
+ThreadPool::~ThreadPool() { state_->end(); }
 
 int ThreadPool::size() const {
   return static_cast<int>(state_->workers.size()) + 1;

@@ -5,12 +5,12 @@
 namespace radir::kernels {
 namespace {
 
-/// Hands out consecutive places of a buffer.
+/// Hands out consecutive places of a buffer, each a whole number of quads.
 class Places {
  public:
   std::int32_t take(std::int64_t count) {
     const std::int64_t at = used_;
-    used_ += count;
+    used_ += (count + kQuad - 1) / kQuad * kQuad;
     RADIR_CHECK(used_ < (std::int64_t{1} << 31), UnsupportedError,
                 "training on a device: a network with its batch takes more ",
                 "than 2^31 numbers; use the CPU");
@@ -51,9 +51,9 @@ void lay_out(WeightPlan& weight, Places& scratch, Places& doubles) {
 }  // namespace
 
 void lay_out(TrainingPlan& plan) {
-  // An odd stride: the same example of neighbouring features is then in
+  // An odd number of quads: the same quad of neighbouring features is then in
   // different banks of a device's memory.
-  plan.stride = plan.batch | 1;
+  plan.stride = ((plan.batch + kQuad - 1) / kQuad | 1) * kQuad;
   Places scratch, doubles;
   doubles.take(kStepDoubles);
   plan.input = scratch.take(std::int64_t{plan.inputs} * plan.stride);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "kernels/cuda/serial_training.h"
@@ -127,6 +128,39 @@ void test_same_bits() {
   expect(different == 0, "600 networks, pairs that differ", different, 0);
 }
 
+/// Requests of several threads train side by side; each gives the bits that it
+/// gives alone, whatever the number of threads of a network.
+void test_side_by_side() {
+  const auto cases = device_cases();
+  const auto fit = [&](std::size_t n, std::int32_t threads) {
+    const Model model(cases[n % cases.size()].spec);
+    const DeviceTable<float> table(130 + static_cast<std::int64_t>(n),
+                                   model.input_size());
+    return train::fit_many_by<float>(
+        [&](kernels::TrainingRequest<float>& request) {
+          request.threads = threads;
+          kernels::train_on_cuda(request);
+        },
+        model, table.view(), device_options(20), {n, n + 1}, nullptr);
+  };
+  constexpr std::size_t kRequests = 24;
+  std::vector<std::vector<TrainingResult<float>>> found(kRequests);
+  std::vector<std::thread> threads;
+  for (std::size_t n = 0; n < kRequests; ++n) {
+    threads.emplace_back([&, n] { found[n] = fit(n, 0); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  int different = 0;
+  for (std::size_t n = 0; n < kRequests; ++n) {
+    const auto alone = fit(n, n % 2 == 0 ? 96 : 512);
+    for (std::size_t k = 0; k < alone.size(); ++k) {
+      different += found[n].at(k).parameters != alone[k].parameters;
+    }
+  }
+  expect(different == 0, "24 requests at once, networks that differ", different,
+         0);
+}
+
 int run(bool quick) {
   try {
     const auto device = kernels::cuda_device();
@@ -143,6 +177,7 @@ int run(bool quick) {
     if (!quick) test_training<double>(one, "double, 30 steps", 130, 5, 1e-9);
   }
   if (!quick) test_same_bits();
+  if (!quick) test_side_by_side();
   std::printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;
 }

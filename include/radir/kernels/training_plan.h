@@ -131,12 +131,15 @@ struct TrainingPlan {
   }
 };
 
+/// Neighbouring examples that are read and written as one: see
+/// kernels/cuda/quad.h.
+constexpr int kQuad = 4;
 /// Arrays per group: see kernels/cuda/weight_step.h.
 constexpr int kGroupArrays = 14;
 /// Of the global radius: its log and two slopes.
 constexpr int kSideNumbers = 3;
 /// Doubles of a step: see kernels/cuda/loss_step.h.
-constexpr int kStepDoubles = 6;
+constexpr int kStepDoubles = 10;
 
 /// Fills in where the members marked so stand in the memory of a network.
 void lay_out(TrainingPlan& plan);

@@ -110,7 +110,7 @@ RADIR_HOST_DEVICE inline void write_normals(const RandomStream& stream,
   const PhiloxBlock bits = block_of(stream, static_cast<std::uint32_t>(block));
   for (int k = 0; k < Bits<T>::kPerBlock; k += 2) {
     const T radius =
-        std::sqrt(times(log_of_normal(unit(word_of(bits, k, T()))), T(-2)));
+        root(times(log_of_normal(unit(word_of(bits, k, T()))), T(-2)));
     const auto point = circle_point(word_of(bits, k + 1, T()));
     const int first = element_of(block, k, T());
     const int second = element_of(block, k + 1, T());

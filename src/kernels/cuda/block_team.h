@@ -5,18 +5,25 @@
 namespace radir::kernels {
 
 /// The threads of a CUDA block: see SerialTeam. The size is a multiple of a
-/// warp's. Sums are added up in an order that the numbers of items, terms and
-/// threads alone decide. Loops are not unrolled: a step runs through all of its
-/// code once, and what does not fit into the instruction cache is fetched anew
-/// each time.
+/// warp's. Sums are added up in an order that the numbers of items and terms
+/// alone decide, whatever the number of threads. Loops are not unrolled: a step
+/// runs through all of its code once, and what does not fit into the
+/// instruction cache is fetched anew each time.
 struct BlockTeam {
   static constexpr int kWarp = 32;
   static constexpr unsigned kAll = 0xffffffffu;
+  /// Threads that sums are shared out to, by those that there are.
+  static constexpr int kSumThreads = 256;
 
   template <typename F>
-  __device__ void for_each(int count, const F& f) const {
+  __device__ void for_each(int count, const F& f, int turn = 0) const {
 #pragma unroll 1
-    for (int i = rank(); i < count; i += size()) f(i);
+    for (int i = rank_in(turn); i < count; i += size()) f(i);
+  }
+
+  /// Turns are counted in warps.
+  __device__ int turn_after(int turn, int count) const {
+    return turn + (count + kWarp - 1) / kWarp;
   }
 
   template <typename F>
@@ -26,39 +33,50 @@ struct BlockTeam {
 
   template <int kSums, typename V, typename Term, typename Done>
   __device__ void sum_each(int items, int terms, const Term& term,
-                           const Done& done) const {
+                           const Done& done, int turn = 0) const {
     int lanes = 1;  // that share an item
+    int shift = 0;  // its logarithm
 #pragma unroll 1
-    while (lanes < kWarp && lanes < terms && 2 * lanes * items <= size()) {
+    while (lanes < kWarp && lanes < terms && 2 * lanes * items <= kSumThreads) {
       lanes *= 2;
+      ++shift;
     }
-    const int lane = rank() % lanes;
+    const int rank = rank_in(turn);
+    const int lane = rank & (lanes - 1);
+    const int own = rank >> shift;
+    const int at_once = size() >> shift;
     // The same number of rounds in every thread of a warp, for the shuffles.
 #pragma unroll 1
-    for (int first = 0; first < items; first += size() / lanes) {
-      const int item = first + rank() / lanes;
+    for (int first = 0; first < items; first += at_once) {
+      const int item = first + own;
       V sums[kSums] = {};
       if (item < items) {
 #pragma unroll 4
         for (int k = lane; k < terms; k += lanes) term(item, k, sums);
       }
-      for (int n = 0; n < kSums; ++n) add_lanes(lanes, sums[n]);
+      add_lanes(lanes, sums);
       if (item < items && lane == 0) done(item, sums);
     }
   }
 
   template <typename F>
   __device__ double sum(int count, const F& f) const {
+    constexpr int kWarps = kSumThreads / kWarp;
     double* const of_warp = warp_sums();
+#pragma unroll 1
+    for (int warp = rank() / kWarp; warp < kWarps; warp += size() / kWarp) {
+      double total[1] = {};
+#pragma unroll 1
+      for (int i = warp * kWarp + rank() % kWarp; i < count; i += kSumThreads) {
+        total[0] += f(i);
+      }
+      add_lanes(kWarp, total);
+      if (rank() % kWarp == 0) of_warp[warp] = total[0];
+    }
+    sync();
     double total = 0;
 #pragma unroll 1
-    for (int i = rank(); i < count; i += size()) total += f(i);
-    add_lanes(kWarp, total);
-    if (rank() % kWarp == 0) of_warp[rank() / kWarp] = total;
-    sync();
-    total = 0;
-#pragma unroll 1
-    for (int warp = 0; warp < size() / kWarp; ++warp) total += of_warp[warp];
+    for (int warp = 0; warp < kWarps; ++warp) total += of_warp[warp];
     sync();  // before the next sum writes
     return total;
   }
@@ -68,18 +86,27 @@ struct BlockTeam {
  private:
   __device__ static int rank() { return static_cast<int>(threadIdx.x); }
   __device__ static int size() { return static_cast<int>(blockDim.x); }
+  __device__ static int rank_in(int turn) {
+    int turned = rank() - turn * kWarp;
+#pragma unroll 1
+    while (turned < 0) turned += size();
+    return turned;
+  }
 
   /// One for all sums.
   __device__ static double* warp_sums() {
-    __shared__ double sums[kWarp];
+    __shared__ double sums[kSumThreads / kWarp];
     return sums;
   }
 
-  template <typename V>
-  __device__ static void add_lanes(int lanes, V& value) {
+  template <int kSums, typename V>
+  __device__ static void add_lanes(int lanes, V (&sums)[kSums]) {
 #pragma unroll 1
-    for (int offset = lanes / 2; offset > 0; offset /= 2) {
-      value += __shfl_xor_sync(kAll, value, offset);
+    for (int offset = lanes >> 1; offset > 0; offset >>= 1) {
+#pragma unroll
+      for (int n = 0; n < kSums; ++n) {
+        sums[n] += __shfl_xor_sync(kAll, sums[n], offset);
+      }
     }
   }
 };

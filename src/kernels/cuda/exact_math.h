@@ -20,6 +20,10 @@ __device__ inline float times(float a, float b) { return __fmul_rn(a, b); }
 __device__ inline double times(double a, double b) { return __dmul_rn(a, b); }
 __device__ inline float plus(float a, float b) { return __fadd_rn(a, b); }
 __device__ inline double plus(double a, double b) { return __dadd_rn(a, b); }
+__device__ inline float over(float a, float b) { return __fdiv_rn(a, b); }
+__device__ inline double over(double a, double b) { return __ddiv_rn(a, b); }
+__device__ inline float root(float a) { return __fsqrt_rn(a); }
+__device__ inline double root(double a) { return __dsqrt_rn(a); }
 #else
 // Files that use these are compiled without fused operations.
 template <typename T>
@@ -29,6 +33,14 @@ RADIR_HOST_DEVICE inline T times(T a, T b) {
 template <typename T>
 RADIR_HOST_DEVICE inline T plus(T a, T b) {
   return a + b;
+}
+template <typename T>
+RADIR_HOST_DEVICE inline T over(T a, T b) {
+  return a / b;
+}
+template <typename T>
+RADIR_HOST_DEVICE inline T root(T a) {
+  return std::sqrt(a);
 }
 #endif
 
@@ -86,7 +98,7 @@ RADIR_HOST_DEVICE inline T log_of_normal(T x) {
       bits_as<Bits>(kTwoToMantissa) | shifted >> F::kMantissaBits;
   const T e = plus(bits_as<T>(with_exponent), -(kTwoToMantissa + kBias));
   const T f = plus(bits_as<T>((shifted & kMantissaMask) + F::kSqrtHalf), T(-1));
-  const T s = f / plus(f, T(2));
+  const T s = over(f, plus(f, T(2)));
   const T z = times(s, s);
   const T r = times(z, polynomial<Fit::Log>(z));
   const T inner = plus(times(s, plus(f, -r)), -times(e, kLow));

@@ -31,13 +31,14 @@ struct RowNumbers {
 };
 
 struct ExampleOrder {
-  RowNumbers current;   ///< of the running epoch
-  RowNumbers next;      ///< of the one after it
+  RowNumbers current;   ///< rows of the table, of the running epoch
+  RowNumbers next;      ///< places in row_order, of the one after it
   std::int32_t* picks;  ///< [batch]
   int rows;
   int batch;
   std::uint64_t seed;
   std::uint32_t stream;
+  const std::int32_t* row_order;  ///< [rows], of the table
 
   /// The elements that piece `piece` of a shuffle places: those of index
   /// first(piece) and below, down to that of the next piece.
@@ -117,7 +118,7 @@ struct ExampleOrder {
   /// Begins the epoch whose order is complete.
   template <typename Team>
   RADIR_HOST_DEVICE void turn(const Team& team) const {
-    team.for_each(rows, [&](int i) { current.set(i, next.get(i)); });
+    team.for_each(rows, [&](int i) { current.set(i, row_order[next.get(i)]); });
     team.sync();
   }
 };

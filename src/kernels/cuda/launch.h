@@ -5,8 +5,8 @@
 
 #include "radir/kernels/training_plan.h"
 
-// What one launch of the training kernel is given, and which arrays of a
-// network stand in the fast memory of its block.
+// What a launch of the training kernel is given, and which arrays of a network
+// stand in the fast memory of its block.
 
 namespace radir::kernels {
 
@@ -34,6 +34,15 @@ struct Placement {
   std::int64_t shared_bytes;       // of a block
   std::int64_t workspace_bytes;    // of a network
   bool wide;                       // row numbers of 32 bits
+
+  /// Whether all that a step works on, but the moments, is in shared memory.
+  bool is_fast() const {
+    for (Section which : {Section::Doubles, Section::Picks, Section::Scratch,
+                          Section::Parameters, Section::Gradient}) {
+      if (!shared[static_cast<int>(which)]) return false;
+    }
+    return true;
+  }
 
   template <typename T>
   static Placement make(const TrainingPlan& plan, std::int64_t most_shared) {
@@ -64,9 +73,10 @@ struct Placement {
   }
 };
 
-/// All pointers are to memory of the device.
+/// What a launch does for one request. All pointers are to memory of the
+/// device.
 template <typename T>
-struct Launch {
+struct alignas(8) Launch {
   TrainingPlan plan;
   Placement placement;
   std::int64_t begin;
@@ -83,6 +93,12 @@ struct Launch {
   EpochLoss* reports;
   TrainingOutcome* outcomes;
   unsigned char* workspace;
+};
+
+/// What one block does: a network of one of the launch's requests.
+struct BlockWork {
+  std::int32_t launch;
+  std::int32_t network;
 };
 
 }  // namespace radir::kernels

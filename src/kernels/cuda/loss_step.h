@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/cuda/quad.h"
 #include "kernels/cuda/weight_step.h"
 #include "radir/core/config.h"
 #include "radir/kernels/likelihood.h"
@@ -24,6 +25,9 @@ enum class OfStep {
   Trigamma,
   ShapeGradient,  ///< by the log shape, of the KL
   RateGradient,
+  Shape,  ///< of the precision's posterior
+  Rate,
+  EpochNll,  ///< of the epoch so far
   Count,
 };
 static_assert(static_cast<int>(OfStep::Count) <= kStepDoubles);
@@ -34,7 +38,7 @@ RADIR_HOST_DEVICE inline double& at(const NetworkMemory<T>& memory,
   return memory.doubles[static_cast<int>(what)];
 }
 
-/// The posterior of the precision of one noise level.
+/// The posterior of the precision of one noise level, from its parameters.
 template <typename T>
 RADIR_HOST_DEVICE inline GammaPrecision precision_of(
     const TrainingPlan& plan, const NetworkMemory<T>& memory) {
@@ -48,14 +52,23 @@ template <typename T>
 RADIR_HOST_DEVICE RADIR_OUT_OF_LINE inline void prepare_loss(
     const TrainingPlan& plan, NetworkMemory<T> memory, double kl_scale) {
   const GammaPrecision q = precision_of(plan, memory);
+  at(memory, OfStep::Shape) = q.shape;
+  at(memory, OfStep::Rate) = q.rate;
+  // In T: one thread does this while others wait.
+  const T shape = static_cast<T>(q.shape);
+  const T log_rate = memory.parameters[plan.likelihood_offset + 1];
   at(memory, OfStep::Constant) =
       math::detail::kHalfLog2Pi +
-      (std::log(q.rate) - math::detail::digamma(q.shape)) / 2;
-  at(memory, OfStep::Trigamma) = math::detail::trigamma(q.shape);
+      static_cast<double>(log_rate - math::detail::digamma(shape)) / 2;
+  at(memory, OfStep::Trigamma) =
+      static_cast<double>(math::detail::trigamma(shape));
   const auto gradient = math::kl_gamma_gradient(
-      q.shape, q.rate, plan.prior_shape, plan.prior_rate);
-  at(memory, OfStep::ShapeGradient) = kl_scale * q.shape * gradient.q1;
-  at(memory, OfStep::RateGradient) = kl_scale * q.rate * gradient.q2;
+      shape, static_cast<T>(q.rate), static_cast<T>(plan.prior_shape),
+      static_cast<T>(plan.prior_rate));
+  at(memory, OfStep::ShapeGradient) =
+      kl_scale * q.shape * static_cast<double>(gradient.q1);
+  at(memory, OfStep::RateGradient) =
+      kl_scale * q.rate * static_cast<double>(gradient.q2);
 }
 
 /// KL of the likelihood's own parameters.
@@ -67,6 +80,19 @@ RADIR_HOST_DEVICE inline double likelihood_kl(const TrainingPlan& plan,
   return math::kl_gamma(q.shape, q.rate, plan.prior_shape, plan.prior_rate);
 }
 
+/// No gradient by the examples that fill up the last quad.
+template <typename T, typename Team>
+RADIR_HOST_DEVICE inline void clear_padding(const Team& team,
+                                            const TrainingPlan& plan,
+                                            T* outputs, int rows,
+                                            int examples) {
+  const int count = quads_of(examples) * kQuad - examples;
+  team.for_each(rows * count, [&](int item) {
+    const int row = item / count;
+    outputs[row * plan.stride + examples + item - row * count] = 0;
+  });
+}
+
 /// Replaces the outputs by the gradient of the mean NLL by them; leaves the
 /// loss, and the gradient by the precision's parameters.
 template <typename T, typename Team>
@@ -75,9 +101,11 @@ RADIR_HOST_DEVICE inline void gaussian_loss(const Team& team,
                                             const NetworkMemory<T>& memory,
                                             T* outputs, int examples) {
   const T* const targets = memory.scratch + plan.target;
-  const GammaPrecision q = precision_of(plan, memory);
+  const GammaPrecision q = {at(memory, OfStep::Shape),
+                            at(memory, OfStep::Rate)};
   const double scale = 1.0 / examples;
   const T slope = static_cast<T>(scale * q.shape / q.rate);
+  clear_padding(team, plan, outputs, plan.targets, examples);
   team.template sum_each<1, double>(
       1, examples * plan.targets,
       [&](int, int k, double* sums) {
@@ -111,6 +139,7 @@ RADIR_HOST_DEVICE inline void predicted_noise_loss(
   const T* const targets = memory.scratch + plan.target;
   const double scale = 1.0 / examples;
   const T factor = static_cast<T>(scale);
+  clear_padding(team, plan, outputs, 2 * plan.targets, examples);
   team.template sum_each<1, double>(
       1, examples * plan.targets,
       [&](int, int k, double* sums) {

@@ -6,6 +6,7 @@
 #include "kernels/cuda/dense_step.h"
 #include "kernels/cuda/example_order.h"
 #include "kernels/cuda/loss_step.h"
+#include "kernels/cuda/quad.h"
 #include "kernels/cuda/weight_gradient.h"
 #include "kernels/cuda/weight_step.h"
 #include "radir/core/config.h"
@@ -26,7 +27,6 @@ struct NetworkView {
   const StepNumbers* numbers;
   const T* inputs;
   const T* targets;
-  const std::int32_t* row_order;
   std::uint64_t seed;
   NetworkMemory<T> memory;
   T* first_moment;
@@ -56,35 +56,50 @@ class NetworkTraining {
   /// finite.
   RADIR_HOST_DEVICE void run(std::int64_t begin, std::int64_t end) {
     if (network_.outcome->failed_step != 0) return;
-    // Epochs are counted from 1.
-    network_.order.shuffle(team_, begin / plan_.batches + 1, plan_.batches);
+    epoch_ = begin / plan_.batches + 1;
+    int batch = static_cast<int>(begin % plan_.batches);
+    team_.task(0, [&] {
+      at(memory_, OfStep::EpochNll) = network_.outcome->epoch_nll;
+    });
+    // A copy: what a function is given the address of leaves the registers.
+    const ExampleOrder order = network_.order;
+    order.shuffle(team_, epoch_, plan_.batches);
     network_.order.turn(team_);
-    network_.order.shuffle(team_, begin / plan_.batches + 2,
-                           static_cast<int>(begin % plan_.batches));
+    order.shuffle(team_, epoch_ + 1, batch);
+    if (begin < end) next_ = network_.numbers[begin];
     for (std::int64_t step = begin; step < end; ++step) {
-      if (step > begin && step % plan_.batches == 0) {
-        network_.order.turn(team_);
-      }
-      if (!take_step(step)) return;
+      now_ = next_;
+      // Asked for long before it is needed.
+      if (step + 1 < end) next_ = network_.numbers[step + 1];
+      if (!take_step(step, batch)) return;
+      if (++batch < plan_.batches) continue;
+      batch = 0;
+      ++epoch_;
+      network_.order.turn(team_);
     }
+    if (begin >= end) return;
+    team_.task(0, [&] {
+      network_.outcome->nll = at(memory_, OfStep::Loss);
+      network_.outcome->epoch_nll = at(memory_, OfStep::EpochNll);
+    });
   }
 
  private:
-  /// Tasks of long work, numbered so that they meet different warps.
+  /// Tasks of long work meet the warps that short loops leave idle: the last
+  /// ones.
   static constexpr int kTasks = 8;
+  static constexpr int kLastTask = kTasks - 1;
 
-  RADIR_HOST_DEVICE bool take_step(std::int64_t step) {
-    const int batch = static_cast<int>(step % plan_.batches);
+  RADIR_HOST_DEVICE bool take_step(std::int64_t step, int batch) {
     const int rest = plan_.rows - batch * plan_.batch;
     examples_ = rest < plan_.batch ? rest : plan_.batch;
-    now_ = network_.numbers[step];
     stream_ = {network_.seed, 0, static_cast<std::uint64_t>(step)};
-    prepare(step, batch);
+    prepare(batch);
     team_.sync();
     draw(batch);
-    network_.order.exchange(team_, batch, 2, 1);
+    network_.order.exchange(team_, batch, 2, kLastTask);
     forward();
-    network_.order.exchange(team_, batch, 3, 1);
+    network_.order.exchange(team_, batch, 3, kLastTask);
     backward();
     finish_gradient();
     return update(step, batch);
@@ -115,42 +130,56 @@ class NetworkTraining {
   }
 
   /// All that needs nothing but the parameters.
-  RADIR_HOST_DEVICE void prepare(std::int64_t step, int batch) {
+  RADIR_HOST_DEVICE void prepare(int batch) {
     const double kl_scale = now_.kl_weight / plan_.rows;
-    int task = 0;
-    if (plan_.likelihood == TrainedLikelihood::Gaussian) {
-      team_.task(task++, [&] { prepare_loss(plan_, memory_, kl_scale); });
-    }
+    int turn = 0;
     for_each_side_of_all([&](const SideMemory<T>& side) {
-      start_gradient(team_, side, kl_scale, task++ % kTasks);
+      start_gradient(team_, side, kl_scale, turn);
+      turn = team_.turn_after(turn, side.groups + side.concentrations());
     });
     for_each_weight(plan_, [&](const WeightPlan& weight) {
-      draw_noise(team_, weight, memory_, stream_);
-      if (is_normal(weight)) {
-        start_normal_gradient(team_, weight, memory_, kl_scale);
-      }
+      draw_noise(team_, weight, memory_, stream_, turn);
+      if (!is_normal(weight)) return;
+      start_normal_gradient(team_, weight, memory_, kl_scale, turn);
+      turn = team_.turn_after(turn, weight.size());
     });
-    network_.order.pick(team_, step / plan_.batches + 2, batch);
+    network_.order.pick(team_, epoch_ + 1, batch);
     gather(batch);
   }
 
-  /// The examples of the batch.
+  /// The examples of the batch, a few numbers of one an item; zeros up to a
+  /// whole number of quads.
   RADIR_HOST_DEVICE void gather(int batch) const {
+    constexpr int kAtOnce = 8;
     const int width = plan_.inputs + plan_.targets;
+    const int padded = quads_of(examples_) * kQuad;
     T* const input = memory_.scratch + plan_.input;
     T* const target = memory_.scratch + plan_.target;
-    team_.for_each(examples_ * width, [&](int item) {
-      const int example = item / width;
-      const int column = item % width;
-      const std::int64_t row = network_.row_order[network_.order.current.get(
-          batch * plan_.batch + example)];
-      if (column < plan_.inputs) {
-        input[column * plan_.stride + example] =
-            network_.inputs[row * plan_.inputs + column];
-      } else {
-        const int k = column - plan_.inputs;
-        target[k * plan_.stride + example] =
-            network_.targets[row * plan_.targets + k];
+    team_.for_each(padded * ((width + kAtOnce - 1) / kAtOnce), [&](int item) {
+      const int part = item / padded;
+      const int example = item - part * padded;
+      const bool is_there = example < examples_;
+      const std::int64_t row =
+          is_there ? network_.order.current.get(batch * plan_.batch + example)
+                   : 0;
+      const T* const inputs = network_.inputs + row * plan_.inputs;
+      const T* const targets = network_.targets + row * plan_.targets;
+      const int first = part * kAtOnce;
+      T found[kAtOnce];  // all are asked for before the first is stored
+      for (int k = 0; k < kAtOnce; ++k) {
+        const int column = first + k;
+        found[k] = 0;
+        if (!is_there || column >= width) continue;
+        found[k] = column < plan_.inputs ? inputs[column]
+                                         : targets[column - plan_.inputs];
+      }
+      for (int k = 0; k < kAtOnce; ++k) {
+        const int column = first + k;
+        if (column < plan_.inputs) {
+          input[column * plan_.stride + example] = found[k];
+        } else if (column < width) {
+          target[(column - plan_.inputs) * plan_.stride + example] = found[k];
+        }
       }
     });
   }
@@ -158,14 +187,17 @@ class NetworkTraining {
   RADIR_HOST_DEVICE void draw(int batch) {
     int task = 0;
     bool is_short = false;
-    network_.order.exchange(team_, batch, 0, task++);
+    network_.order.exchange(team_, batch, 0, kLastTask);
     for_each_side_of_all([&](const SideMemory<T>& side) {
       draw_global_radius(team_, side, task++ % kTasks);
       sum_pairs(team_, side);
       is_short = is_short || side.length < kShortDirection;
     });
+    int turn = 0;
     for_each_weight(plan_, [&](const WeightPlan& weight) {
-      if (is_normal(weight)) combine(team_, weight, memory_);
+      if (!is_normal(weight)) return;
+      combine(team_, weight, memory_, turn);
+      turn = team_.turn_after(turn, weight.size());
     });
     team_.sync();
     if (is_short) {
@@ -174,14 +206,24 @@ class NetworkTraining {
       });
       team_.sync();
     }
-    network_.order.exchange(team_, batch, 1, 2);
+    network_.order.exchange(team_, batch, 1, kLastTask - 1);
+    if (plan_.likelihood == TrainedLikelihood::Gaussian) {
+      team_.task(kLastTask, [&] {
+        prepare_loss(plan_, memory_, now_.kl_weight / plan_.rows);
+      });
+    }
+    turn = 0;
     for_each_side_of_all([&](const SideMemory<T>& side) {
-      draw_groups(team_, side, stream_,
+      draw_groups(team_, side, stream_, turn,
                   [&] { count_up(&network_.outcome->unaccepted); });
+      turn = team_.turn_after(turn, side.groups);
     });
     team_.sync();
+    turn = 0;
     for_each_weight(plan_, [&](const WeightPlan& weight) {
-      if (!is_normal(weight)) combine(team_, weight, memory_);
+      if (is_normal(weight)) return;
+      combine(team_, weight, memory_, turn);
+      turn = team_.turn_after(turn, weight.size());
     });
     team_.sync();
   }
@@ -225,15 +267,24 @@ class NetworkTraining {
   RADIR_HOST_DEVICE void finish_gradient() {
     for_each_side_of_all(
         [&](const SideMemory<T>& side) { sum_gradients(team_, side); });
+    int turn = 0;
     for_each_weight(plan_, [&](const WeightPlan& weight) {
-      if (is_normal(weight)) finish_normal(team_, weight, memory_);
+      if (!is_normal(weight)) return;
+      finish_normal(team_, weight, memory_, turn);
+      turn = team_.turn_after(turn, weight.size());
     });
     team_.sync();
-    for_each_side_of_all(
-        [&](const SideMemory<T>& side) { finish_groups(team_, side); });
+    turn = 0;
+    for_each_side_of_all([&](const SideMemory<T>& side) {
+      finish_groups(team_, side, turn);
+      turn = team_.turn_after(turn, side.groups);
+    });
     team_.sync();
-    for_each_side_of_all(
-        [&](const SideMemory<T>& side) { finish_side(team_, side); });
+    turn = 0;
+    for_each_side_of_all([&](const SideMemory<T>& side) {
+      finish_side(team_, side, turn);
+      turn = team_.turn_after(turn, 1);
+    });
     team_.sync();
   }
 
@@ -270,7 +321,7 @@ class NetworkTraining {
       });
       return false;
     }
-    report(step, batch, loss);
+    report(batch, loss);
     double gradient_scale = 1;
     if (plan_.max_gradient_norm > 0) {
       const double scale =
@@ -282,21 +333,18 @@ class NetworkTraining {
     return true;
   }
 
-  RADIR_HOST_DEVICE void report(std::int64_t step, int batch, double loss) {
-    const std::int64_t epoch = step / plan_.batches + 1;
+  RADIR_HOST_DEVICE void report(int batch, double loss) {
     const bool is_last = batch + 1 == plan_.batches;
     const bool is_reported =
-        is_last && (epoch % plan_.report_every == 0 || epoch == plan_.epochs);
+        is_last && (epoch_ % plan_.report_every == 0 || epoch_ == plan_.epochs);
     const double kl_value = is_reported ? kl(team_, plan_, memory_) : 0;
     team_.task(0, [&] {
-      TrainingOutcome& outcome = *network_.outcome;
-      outcome.nll = loss;
-      outcome.epoch_nll += static_cast<double>(examples_) / plan_.rows * loss;
+      double& nll = at(memory_, OfStep::EpochNll);
+      nll += static_cast<double>(examples_) / plan_.rows * loss;
       if (is_reported) {
-        network_.reports[(epoch - 1) / plan_.report_every] = {outcome.epoch_nll,
-                                                              kl_value};
+        network_.reports[(epoch_ - 1) / plan_.report_every] = {nll, kl_value};
       }
-      if (is_last) outcome.epoch_nll = 0;
+      if (is_last) nll = 0;
     });
   }
 
@@ -322,7 +370,7 @@ class NetworkTraining {
     team_.for_each(plan_.likelihood_offset,
                    [&](int i) { memory_.parameters[i] -= moments(i); });
     if (plan_.likelihood != TrainedLikelihood::Gaussian) return;
-    team_.task(1, [&] {
+    team_.task(kLastTask, [&] {
       for (int i = plan_.likelihood_offset; i < plan_.parameters; ++i) {
         moments(i);
       }
@@ -334,9 +382,9 @@ class NetworkTraining {
       step.rate = gradient_scale * (share < 1 ? share : 1);
       step.log_rate_gradient =
           static_cast<double>(memory_.gradient[plan_.likelihood_offset + 1]);
-      const GammaPrecision next =
-          precision_step({plan_.prior_shape, plan_.prior_rate},
-                         precision_of(plan_, memory_), step);
+      const GammaPrecision next = precision_step(
+          {plan_.prior_shape, plan_.prior_rate},
+          {at(memory_, OfStep::Shape), at(memory_, OfStep::Rate)}, step);
       T* const own = memory_.parameters + plan_.likelihood_offset;
       own[0] = static_cast<T>(std::log(next.shape));
       own[1] = static_cast<T>(std::log(next.rate));
@@ -348,6 +396,8 @@ class NetworkTraining {
   const NetworkView<T>& network_;
   NetworkMemory<T> memory_;
   StepNumbers now_;
+  StepNumbers next_;        // of the step after it
+  std::int64_t epoch_ = 0;  // counted from 1
   RandomStream stream_;
   int examples_ = 0;
 };

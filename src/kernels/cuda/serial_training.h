@@ -25,7 +25,6 @@ void train_serially(TrainingRequest<T>& request) {
     network.numbers = request.numbers;
     network.inputs = request.inputs;
     network.targets = request.targets;
-    network.row_order = request.row_order + n * plan.rows;
     network.seed = request.seeds[n];
     network.memory = {request.parameters + at, gradient.data(), scratch.data(),
                       doubles.data()};
@@ -37,7 +36,8 @@ void train_serially(TrainingRequest<T>& request) {
                      plan.rows,
                      plan.batch,
                      request.seeds[n],
-                     plan.shuffle_stream};
+                     plan.shuffle_stream,
+                     request.row_order + n * plan.rows};
     network.reports = request.reports + n * plan.reports();
     network.outcome = request.outcomes + n;
     NetworkTraining<T, SerialTeam>(SerialTeam(), plan, network)

@@ -103,25 +103,24 @@ RADIR_HOST_DEVICE inline void start_concentration(const SideMemory<T>& side,
 template <typename T, typename Team>
 RADIR_HOST_DEVICE inline void start_gradient(const Team& team,
                                              const SideMemory<T>& side,
-                                             double scale, int task) {
+                                             double scale, int turn) {
   const SidePlan& plan = side.side;
   const T factor = static_cast<T>(scale);
-  if (side.shared_concentration) {
-    team.task(task, [&] { start_concentration(side, scale, 0); });
-  } else {
-    team.for_each(side.groups,
-                  [&](int i) { start_concentration(side, scale, i); });
-  }
-  team.for_each(plan.groups, [&](int i) {
-    RadiusFactorsKl<T>(side, plan.local, plan.log_local_scale,
-                       plan.degrees_of_freedom, i)
-        .start_gradient(side, plan.local, factor, i);
-  });
-  if (!plan.global_radius) return;
-  team.task(task + 1, [&] {
-    RadiusFactorsKl<T>(side, plan.global, plan.log_global_scale, 1, 0)
-        .start_gradient(side, plan.global, factor, 0);
-  });
+  team.for_each(
+      side.concentrations(),
+      [&](int i) { start_concentration(side, scale, i); }, turn);
+  // The layer-wide factor after those of the groups.
+  const auto start = [&](int i) {
+    const bool global = i == plan.groups;
+    const FactorOffsets& at = global ? plan.global : plan.local;
+    const int group = global ? 0 : i;
+    RadiusFactorsKl<T>(side, at,
+                       global ? plan.log_global_scale : plan.log_local_scale,
+                       global ? 1 : plan.degrees_of_freedom, group)
+        .start_gradient(side, at, factor, group);
+  };
+  team.for_each(plan.groups + (plan.global_radius ? 1 : 0), start,
+                team.turn_after(turn, side.concentrations()));
 }
 
 /// KL of a side, in nats; its terms are spread over the team.
@@ -213,7 +212,8 @@ RADIR_HOST_DEVICE inline T slope_term(const SideMemory<T>& side, int group,
 /// Turns the sums of each group into gradients.
 template <typename T, typename Team>
 RADIR_HOST_DEVICE inline void finish_groups(const Team& team,
-                                            const SideMemory<T>& side) {
+                                            const SideMemory<T>& side,
+                                            int turn) {
   const SidePlan& plan = side.side;
   const int terms = side.has_quadrature() ? single::SlopeRule<T>::kPoints : 1;
   team.template sum_each<1, T>(
@@ -241,13 +241,14 @@ RADIR_HOST_DEVICE inline void finish_groups(const Team& team,
         }
         side.at(OfGroup::LossScale, group) = w * scale;
         side.at(OfGroup::PartScale, group) = -axial * inverse_norm2;
-      });
+      },
+      turn);
 }
 
 /// The gradients of what all groups share, and of the directions.
 template <typename T, typename Team>
 RADIR_HOST_DEVICE inline void finish_side(const Team& team,
-                                          const SideMemory<T>& side) {
+                                          const SideMemory<T>& side, int turn) {
   const SidePlan& plan = side.side;
   if (plan.shared_concentration || plan.global_radius) {
     team.template sum_each<2, double>(
@@ -269,7 +270,8 @@ RADIR_HOST_DEVICE inline void finish_side(const Team& team,
           add(plan.global.loc_b, sums[1] / 2);
           add(plan.global.log_var_a, sums[1] * side.numbers()[1]);
           add(plan.global.log_var_b, sums[1] * side.numbers()[2]);
-        });
+        },
+        turn);
   }
   const T* const part = side.part;
   const T* const by_weight = side.memory.scratch + side.weight.gradient;
@@ -286,16 +288,17 @@ RADIR_HOST_DEVICE inline void finish_side(const Team& team,
 template <typename T, typename Team>
 RADIR_HOST_DEVICE inline void start_normal_gradient(
     const Team& team, const WeightPlan& weight, const NetworkMemory<T>& memory,
-    double scale) {
+    double scale, int turn) {
   const T inverse = static_cast<T>(std::exp(-weight.log_prior_scale));
   const T shift = static_cast<T>(weight.log_prior_scale);
   const T c = static_cast<T>(scale);
-  team.for_each(weight.size(), [&](int i) {
+  const auto start = [&](int i) {
     const T z = memory.parameters[weight.loc + i] * inverse;
     const T d = 2 * (memory.parameters[weight.log_scale + i] - shift);
     memory.gradient[weight.loc + i] = c * inverse * z;
     memory.gradient[weight.log_scale + i] = c * std::expm1(d);
-  });
+  };
+  team.for_each(weight.size(), start, turn);
 }
 
 template <typename T, typename Team>
@@ -317,13 +320,15 @@ RADIR_HOST_DEVICE inline double normal_kl(const Team& team,
 template <typename T, typename Team>
 RADIR_HOST_DEVICE inline void finish_normal(const Team& team,
                                             const WeightPlan& weight,
-                                            const NetworkMemory<T>& memory) {
+                                            const NetworkMemory<T>& memory,
+                                            int turn) {
   const T* const by_weight = memory.scratch + weight.gradient;
   const T* const deviation = memory.scratch + weight.deviation;
-  team.for_each(weight.size(), [&](int i) {
+  const auto add = [&](int i) {
     memory.gradient[weight.loc + i] += by_weight[i];
     memory.gradient[weight.log_scale + i] += by_weight[i] * deviation[i];
-  });
+  };
+  team.for_each(weight.size(), add, turn);
 }
 
 }  // namespace RADIR_ISA

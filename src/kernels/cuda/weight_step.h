@@ -153,13 +153,15 @@ RADIR_HOST_DEVICE inline RandomStream substream(const WeightPlan& weight,
   return stream;
 }
 
-/// All noise of a weight, a random block an item: normals of the rows, of the
-/// columns (or of a normal weight), of the radii, and exponentials.
+/// All noise of a weight in this turn, a random block an item: normals of the
+/// rows, of the columns (or of a normal weight), of the radii, and
+/// exponentials.
 template <typename T, typename Team>
 RADIR_HOST_DEVICE inline void draw_noise(const Team& team,
                                          const WeightPlan& weight,
                                          const NetworkMemory<T>& memory,
-                                         const RandomStream& stream) {
+                                         const RandomStream& stream,
+                                         int& turn) {
   const int size = weight.size();
   const int groups = weight.groups();
   const int blocks = exact::block_count<T>(size);
@@ -169,7 +171,7 @@ RADIR_HOST_DEVICE inline void draw_noise(const Team& team,
   const int of_radii = is_normal ? 0 : exact::block_count<T>(groups + 2);
   const int of_acceptance = exact::block_count<T>(groups);
   const int total = of_rows + of_columns + of_radii + of_acceptance;
-  team.for_each(total, [&](int item) {
+  const auto draw = [&](int item) {
     std::uint32_t which = 0;
     int count = size;
     int to = is_normal ? weight.deviation : weight.row.part;
@@ -196,7 +198,9 @@ RADIR_HOST_DEVICE inline void draw_noise(const Team& team,
     } else {
       exact::write_normals(own, item, count, memory.scratch + to);
     }
-  });
+  };
+  team.for_each(total, draw, turn);
+  turn = team.turn_after(turn, total);
 }
 
 /// The layer-wide factor of the radii: its log, and how that depends on its two
@@ -300,9 +304,9 @@ RADIR_HOST_DEVICE inline single::AcceptedCosine<T> group_cosine(
 template <typename T, typename Team, typename Unaccepted>
 RADIR_HOST_DEVICE inline void draw_groups(const Team& team,
                                           const SideMemory<T>& side,
-                                          const RandomStream& stream,
+                                          const RandomStream& stream, int turn,
                                           const Unaccepted& unaccepted) {
-  team.for_each(side.groups, [&](int group) {
+  const auto draw = [&](int group) {
     const FactorOffsets& local = side.side.local;
     const single::CosineLaw<T> law(static_cast<T>(side.length),
                                    side.concentration(group));
@@ -344,27 +348,30 @@ RADIR_HOST_DEVICE inline void draw_groups(const Team& team,
     side.at(OfGroup::NoiseScale, group) = noise_scale;
     side.at(OfGroup::DirectionScale, group) =
         radius * w * std::sqrt(inverse_norm2) - noise_scale * along;
-  });
+  };
+  team.for_each(side.groups, draw, turn);
 }
 
 /// Turns noise into factors, and factors into the weight.
 template <typename T, typename Team>
 RADIR_HOST_DEVICE inline void combine(const Team& team,
                                       const WeightPlan& weight,
-                                      const NetworkMemory<T>& memory) {
+                                      const NetworkMemory<T>& memory,
+                                      int turn) {
   T* const draw = memory.scratch + weight.draw;
   if (weight.groups() == 0) {
     T* const deviation = memory.scratch + weight.deviation;
     const T* const loc = memory.parameters + weight.loc;
     const T* const log_scale = memory.parameters + weight.log_scale;
-    team.for_each(weight.size(), [&](int i) {
+    const auto draw_normal = [&](int i) {
       const T scaled = std::exp(log_scale[i]) * deviation[i];
       deviation[i] = scaled;
       draw[i] = loc[i] + scaled;
-    });
+    };
+    team.for_each(weight.size(), draw_normal, turn);
     return;
   }
-  team.for_each(weight.size(), [&](int i) {
+  const auto multiply_factors = [&](int i) {
     T product = 1;
     for_each_side(weight, memory, [&](const SideMemory<T>& side) {
       const int group = side.group_of(i);
@@ -374,7 +381,8 @@ RADIR_HOST_DEVICE inline void combine(const Team& team,
       product *= *part;
     });
     draw[i] = product;
-  });
+  };
+  team.for_each(weight.size(), multiply_factors, turn);
 }
 
 }  // namespace RADIR_ISA

@@ -27,6 +27,7 @@
 #include "radir/train/method.h"
 #include "radir/train/predictor.h"
 #include "radir/train/trainer.h"
+#include "radir/workflows/fit_table.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_model.h"
 #include "radir/workflows/table_settings.h"

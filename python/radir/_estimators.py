@@ -70,6 +70,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     callback     : is called with a ``Progress``; returning True stops the fit
     """
 
+    conformal: bool
     missing: str
     hidden: Sequence[int]
     random_state: Any
@@ -155,6 +156,11 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"n_samples = {len(X)}: a fit needs at least 2 rows")
         y = self._remember_target(y)
         rows = repeat_rows(sample_weight, len(X))
+        if self.conformal and rows is not None and len(np.unique(rows)) < len(rows):
+            raise ValueError(
+                "conformal guarantees nothing where rows count more than others: copies of "
+                "a row would be on both sides. Fit without sample_weight"
+            )
         X, y = take_rows(X, rows), take_rows(y, rows)
         table = Table(type(self).__name__)
         add_inputs(table, X, getattr(self, "feature_names_in_", None))

@@ -85,12 +85,13 @@ FitScores fit_and_score(const Group& group,
   FitScores result;
   const auto start = std::chrono::steady_clock::now();
   try {
-    const data::TableEncoder encoder = data::TableEncoder::fit(table, "y");
-    const data::EncodedRows rows = encoder.encode(table, true);
+    data::TableEncoder encoder = data::TableEncoder::fit(table, "y");
+    data::EncodedRows rows = encoder.encode(table, true);
     const TableSettings given = settings_of(group, *options.steps, seed);
     const auto chosen = workflows::choose_settings(
         workflows::search_for(given, encoder, rows.count), table, encoder,
         rows.table_rows, workflows::resolved(given, encoder, rows.count));
+    workflows::encode_for(chosen.settings, table, encoder, rows);
     const workflows::TableModel model =
         workflows::fit_networks(encoder, rows, chosen.settings);
     result.seconds =

@@ -20,7 +20,9 @@
 #include "radir/workflows/conformal.h"
 #include "radir/workflows/metrics_lines.h"
 #include "radir/workflows/resumable_run.h"
+#include "radir/workflows/row_weights.h"
 #include "radir/workflows/settings_choice.h"
+#include "radir/workflows/stacking.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_model.h"
 #include "radir/workflows/table_search.h"
@@ -45,6 +47,7 @@ class Fit {
   std::shared_ptr<ModelObject> operator()() {
     check_options();
     encode();
+    workflows::check_goal(given_.tune_for, encoder_);
     if (!given_.run.empty()) open_run();
     if (folder_ && folder_->is_finished()) {
       const std::string file = folder_->model_file();
@@ -76,7 +79,16 @@ class Fit {
 
  private:
   void encode() {
-    if (given_.conformal) {
+    if (!given_.class_weights.empty()) {
+      RADIR_CHECK(!given_.conformal, ArgumentError,
+                  "conformal guarantees nothing for classes that count more ",
+                  "than others; leave it out, or the weights");
+      const auto rows = workflows::repeated_rows(workflows::times_class_weights(
+          *table_, target_, given_.class_weights, {}));
+      encoder_ =
+          data::TableEncoder::fit(*table_, target_, given_.missing, rows);
+      rows_ = encoder_.encode(*table_, true, rows);
+    } else if (given_.conformal) {
       workflows::ConformalRows rows = workflows::set_aside(
           *table_, target_, given_.missing, settings_.seed);
       encoder_ = std::move(rows.encoder);
@@ -86,10 +98,17 @@ class Fit {
       encoder_ = data::TableEncoder::fit(*table_, target_, given_.missing);
       rows_ = encoder_.encode(*table_, true);
     }
+    encode_for_settings();
+  }
+
+  void encode_for_settings() {
+    workflows::encode_for(settings_, *table_, encoder_, rows_,
+                          given_.conformal ? &aside_ : nullptr);
   }
 
   void check_options() {
     workflows::check(settings_);
+    workflows::check_tuning(given_.tune, given_.tune_for, given_.tune_budget);
     if (given_.tune) settings_ = workflows::searchable(settings_);
   }
 
@@ -102,6 +121,16 @@ class Fit {
                      {"tune", given_.tune},
                      {"settings", Json::parse(workflows::to_json(settings_))}}},
                    {"data", {{"fingerprint", workflows::fingerprint(rows_)}}}};
+    if (given_.tune_for != workflows::TuneFor::LogLikelihood) {
+      config["command"]["tune_for"] =
+          choice_name(workflows::tune_for_choices(), given_.tune_for);
+    }
+    if (given_.tune_budget) {
+      config["command"]["tune_budget"] = *given_.tune_budget;
+    }
+    if (!given_.class_weights.empty()) {
+      config["command"]["class_weights"] = given_.class_weights;
+    }
     if (given_.conformal) {
       config["command"]["conformal"] = true;
       config["data"]["fingerprint_aside"] = workflows::fingerprint(aside_);
@@ -116,20 +145,22 @@ class Fit {
                   "settings; fit in another folder");
     }
     workflows::CheckpointOptions checkpoints;
-    checkpoints.stop_requested = [this] { return progress_.stopped(); };
+    checkpoints.stop_requested = [this] { return !progress_.ask(); };
     run_.emplace(*folder_, checkpoints);
   }
 
   void choose() {
     using workflows::SettingsSearch;
-    const SettingsSearch search =
+    workflows::SearchRequest request =
         given_.tune ? SettingsSearch::Tuning
                     : workflows::search_for(settings_, encoder_, rows_.count);
+    request.goal = given_.tune_for;
+    request.budget = given_.tune_budget;
     radir_progress progress = {};
     progress.tuning = 1;
     settings_ =
         workflows::choose_settings(
-            search, *table_, encoder_, rows_.table_rows,
+            request, *table_, encoder_, rows_.table_rows,
             workflows::resolved(settings_, encoder_, rows_.count), &pool_,
             [&](std::int64_t done, std::int64_t total) {
               progress.done = done;
@@ -139,6 +170,7 @@ class Fit {
             },
             run_ ? &*run_ : nullptr)
             .settings;
+    encode_for_settings();
   }
 
   workflows::TableModel fit() {
@@ -174,6 +206,10 @@ class Fit {
     if (!chains_.empty()) {
       metrics["chains"] = workflows::to_json(
           workflows::chain_report(model, rows_, chains_, &pool_));
+    }
+    if (!model.weights.empty()) {
+      metrics["mixture_weights"] =
+          workflows::fit_weights(model, settings_.fits());
     }
     saved.metrics = metrics.dump();
     saved.data = Json{{"source", table_->source()},

@@ -27,9 +27,10 @@ bool Progress::tell(const radir_progress& progress) {
 }
 
 bool Progress::ask() {
-  // A thread that waits here would only ask the same again.
+  // A thread that waits here would only ask the same again, and without news
+  // there is nothing to show.
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-  return lock.owns_lock() ? call() : !stopped_;
+  return lock.owns_lock() && latest_.total > 0 ? call() : !stopped_;
 }
 
 bool Progress::call() {

@@ -81,6 +81,8 @@ DocumentObject in_folder(const io::RunFolder& folder,
   ThreadPool pool(static_cast<int>(threads));
   workflows::CheckpointOptions checkpoints;
   checkpoints.stop_requested = [&] { return !progress.ask(); };
+  // From here on work without news can be stopped, too.
+  progress.tell(share_progress(0));
   reproduce::Reproduction result;
   workflows::train_in(folder, command, checkpoints,
                       [&](const workflows::ResumableRun& run) {

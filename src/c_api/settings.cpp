@@ -176,12 +176,28 @@ void describe(SettingsVisitor& visit, FitSettings& settings) {
               "Choose prior, noise model and number of epochs on held-out rows",
               {}},
              settings.tune);
+  visit.choice({"tune_for",
+                "What tuning looks for: log-likelihood, of a number rmse or "
+                "crps, of classes error or brier",
+                {}},
+               settings.tune_for, workflows::tune_for_choices());
+  visit.optional_number({"tune_budget",
+                         "Seconds in which tuning ends, with fewer candidates "
+                         "or steps; none: no limit",
+                         above(0)},
+                        settings.tune_budget);
   visit.flag({"conformal",
               "Set a fifth of the rows aside, fit the others, and correct the "
               "quantiles by these rows: intervals then hold at least the share "
               "of new rows that they say",
               {}},
              settings.conformal);
+  visit.text(
+      {"class_weights",
+       "How often the rows of a class count, in whole numbers: balanced, "
+       "or CLASS=N,...",
+       {}},
+      settings.class_weights);
   describe_threads(visit, settings.threads);
   describe_run(visit, settings.run);
 }

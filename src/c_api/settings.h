@@ -11,6 +11,7 @@
 #include "radir/reproduce/uci.h"
 #include "radir/workflows/compress_settings.h"
 #include "radir/workflows/inspect.h"
+#include "radir/workflows/table_search.h"
 #include "radir/workflows/table_settings.h"
 
 namespace radir::c_api {
@@ -21,7 +22,10 @@ struct FitSettings {
   workflows::TableSettings table;
   data::MissingValues missing = data::MissingValues::Refuse;
   bool tune = false;
+  workflows::TuneFor tune_for = workflows::TuneFor::LogLikelihood;
+  std::optional<double> tune_budget;  ///< seconds
   bool conformal = false;
+  std::string class_weights;  ///< as TrainTableOptions::class_weights
   std::int64_t threads = 0;
   std::string run;  ///< folder of checkpoints; empty: none
 };

@@ -98,12 +98,16 @@ void as_worker(const RunOptions& given,
   std::optional<workflows::JobShardedSum> together;
   if (shards > 0) {
     run.sharded = &together.emplace(
-        job, shards, [] { return StopSignals::received() != 0; });
+        job, shards, [] { return StopSignals::received() != 0; }, say);
   }
-  try {
-    work(run);
-  } catch (const workflows::FinishedElsewhere&) {
-    // Another worker prints the result.
+  for (;;) {
+    try {
+      return work(run);
+    } catch (const workflows::FinishedElsewhere&) {
+      return;  // another worker prints the result
+    } catch (const workflows::Rejoin&) {
+      // From the start, as a worker that has just come.
+    }
   }
 }
 

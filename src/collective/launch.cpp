@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "collective/connection.h"
+#include "radir/collective/membership.h"
 #include "radir/files/posix_file.h"
 
 extern char** environ;
@@ -167,7 +168,7 @@ class Launch {
 
   void end_line(int rank) {
     std::string& line = workers_[static_cast<std::size_t>(rank)].line;
-    if (options_.on_line) options_.on_line(rank, line);
+    if (options_.on_line) options_.on_line(rank, rank == first_, line);
     line.clear();
   }
 
@@ -186,6 +187,15 @@ class Launch {
       worker.code =
           worker.killed ? kSignalCode + WTERMSIG(status) : WEXITSTATUS(status);
       if (worker.code != 0) treat_failed(rank);
+      find_first();
+    }
+  }
+
+  void find_first() {
+    first_ = 0;
+    for (const Worker& worker : workers_) {
+      if (worker.process > 0) return;
+      ++first_;
     }
   }
 
@@ -203,7 +213,7 @@ class Launch {
   void treat_failed(int rank) {
     Worker& worker = workers_[static_cast<std::size_t>(rank)];
     const std::string name = "worker " + std::to_string(rank);
-    server_->store().set(kLostKey, std::to_string(rank));
+    report_lost(server_->store(), rank);
     if (worker.killed && passed_on_ == 0 && restarts_left_ > 0) {
       --restarts_left_;
       tell(name + " was killed by signal " +
@@ -250,6 +260,7 @@ class Launch {
   std::unique_ptr<StoreServer> server_;
   std::vector<Worker> workers_;
   int restarts_left_ = 0;
+  int first_ = 0;  // the lowest rank that runs
   int passed_on_ = 0;
   Clock::time_point kill_at_;
 };

@@ -63,6 +63,13 @@ void MemoryStore::erase(const std::string& key) {
   values_.erase(key);
 }
 
+void MemoryStore::erase_range(const std::string& from, const std::string& to) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (from < to) {
+    values_.erase(values_.lower_bound(from), values_.lower_bound(to));
+  }
+}
+
 bool MemoryStore::compare_and_set(const std::string& key,
                                   const std::optional<std::string>& expected,
                                   const std::string& value) {

@@ -26,6 +26,7 @@ class MemoryStore : public Store {
     return wait(key, timeout, nullptr, true);
   }
   void erase(const std::string& key) override;
+  void erase_range(const std::string& from, const std::string& to) override;
   bool compare_and_set(const std::string& key,
                        const std::optional<std::string>& expected,
                        const std::string& value) override;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -13,15 +14,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// For an answer, besides the time that the request itself may take.
-constexpr std::chrono::seconds kPatience{60};
+/// For an answer, besides the time that the request itself may take: as long as
+/// workers wait for each other, within these limits.
+constexpr Milliseconds kLeastPatience = std::chrono::seconds(5);
+constexpr Milliseconds kMostPatience = std::chrono::seconds(60);
 constexpr Milliseconds kRetry{50};
 
 /// A store in another process.
 class RemoteStore : public Store {
  public:
-  RemoteStore(Connection connection, std::string where)
-      : connection_(std::move(connection)), where_(std::move(where)) {}
+  RemoteStore(Connection connection, std::string where, Milliseconds patience)
+      : connection_(std::move(connection)),
+        where_(std::move(where)),
+        patience_(std::clamp(patience, kLeastPatience, kMostPatience)) {}
 
   void set(const std::string& key, const std::string& value) override {
     ask(Request::Set, key, value);
@@ -38,6 +43,9 @@ class RemoteStore : public Store {
     return ask(Request::Take, key, "", timeout.count(), std::nullopt, timeout);
   }
   void erase(const std::string& key) override { ask(Request::Erase, key); }
+  void erase_range(const std::string& from, const std::string& to) override {
+    ask(Request::EraseRange, from, to);
+  }
   bool compare_and_set(const std::string& key,
                        const std::optional<std::string>& expected,
                        const std::string& value) override {
@@ -83,8 +91,8 @@ class RemoteStore : public Store {
     RADIR_CHECK(!lost_, collective::ConnectionError, "the store of the job at ",
                 where_, " is gone");
     try {
-      connection_.send(message, Clock::now() + kPatience);
-      return connection_.receive(Clock::now() + longer + kPatience);
+      connection_.send(message, Clock::now() + patience_);
+      return connection_.receive(Clock::now() + longer + patience_);
     } catch (const ConnectionError& error) {
       lost_ = true;
       detail::throw_error<ConnectionError>(
@@ -96,6 +104,7 @@ class RemoteStore : public Store {
   std::mutex mutex_;
   Connection connection_;
   std::string where_;
+  Milliseconds patience_;
   bool lost_ = false;
 };
 
@@ -111,7 +120,8 @@ std::unique_ptr<Store> connect_store(const StoreAddress& address,
       Connection connection(connect_to(address.host, address.port, deadline));
       greet_server(connection, address.token, "the store at " + where,
                    std::max(deadline, Clock::now() + kRetry));
-      return std::make_unique<RemoteStore>(std::move(connection), where);
+      return std::make_unique<RemoteStore>(std::move(connection), where,
+                                           timeout);
     } catch (const ConnectionError& error) {
       why = error.what();
     }

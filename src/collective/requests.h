@@ -15,6 +15,7 @@ enum class Request : std::uint8_t {
   Add,
   Lease,  ///< value: the owner; number: milliseconds
   EndLease,
+  EraseRange,  ///< value: the end
 };
 
 /// What it answers.

@@ -166,6 +166,9 @@ class StoreServer::Impl {
       case Request::EndLease:
         store_.end_lease(request.key, request.value);
         return answer_of(true);
+      case Request::EraseRange:
+        store_.erase_range(request.key, request.value);
+        return answer_of(true);
     }
     throw ArgumentError("store: unknown request");
   }

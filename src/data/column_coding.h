@@ -39,6 +39,11 @@ FittedColumn fit_input(const Table& table, const Column& column,
 /// Of a target: standardised, or with a class for each category.
 FittedColumn fit_target(const Column& column, const RowNumbers& rows);
 
+/// Up to `count` pieces between quantiles of a column's values in the rows;
+/// none where there are fewer than three different quantiles.
+std::vector<NumberPiece> fit_pieces(const Column& column,
+                                    const RowNumbers& rows, std::int64_t count);
+
 /// Writes the numbers of each of the rows to out, out + stride, ... (which are
 /// 0 before). `unseen` gets the levels that are not known. Throws IoError for
 /// text that is no date.
@@ -46,7 +51,7 @@ void encode_input(const Table& table, const Column& column,
                   const ColumnCode& code, const RowNumbers& rows, float* out,
                   std::int64_t stride, UnseenLevels& unseen);
 
-/// Standardised values.
+/// Standardised values, and their pieces; missing ones stay as they are.
 void encode_numbers(const Column& column, const ColumnCode& code,
                     const RowNumbers& rows, float* out, std::int64_t stride);
 

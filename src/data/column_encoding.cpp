@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <unordered_map>
@@ -112,6 +113,7 @@ std::int64_t ColumnCode::width() const {
   for (const bool cycle : {year_cycle, week_cycle, day_cycle}) {
     width += cycle ? 2 : 0;
   }
+  width += static_cast<std::int64_t>(pieces.size());
   return width + (other ? 1 : 0) + (missing_input ? 1 : 0);
 }
 
@@ -150,13 +152,20 @@ std::vector<std::int64_t> category_indices(
   return indices;
 }
 
+void encode_number(const ColumnCode& code, double value, float* out) {
+  *out++ = static_cast<float>((value - code.mean) / code.scale);
+  for (const NumberPiece& piece : code.pieces) {
+    const double share =
+        std::clamp((value - piece.from) / (piece.to - piece.from), 0.0, 1.0);
+    *out++ = static_cast<float>((share - piece.mean) / piece.scale);
+  }
+}
+
 void encode_numbers(const Column& column, const ColumnCode& code,
                     const RowNumbers& rows, float* out, std::int64_t stride) {
   for (std::int64_t row : rows) {
     const double value = column.number(row);
-    *out = std::isnan(value)
-               ? 0.0f
-               : static_cast<float>((value - code.mean) / code.scale);
+    if (!std::isnan(value)) encode_number(code, value, out);
     out += stride;
   }
 }

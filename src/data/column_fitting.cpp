@@ -338,6 +338,43 @@ FittedColumn fit_input(const Table& table, const Column& column,
   return fitted;
 }
 
+std::vector<NumberPiece> fit_pieces(const Column& column,
+                                    const RowNumbers& rows,
+                                    std::int64_t count) {
+  std::vector<double> values;
+  values.reserve(rows.size());
+  for (std::int64_t row : rows) {
+    const double value = column.number(row);
+    if (!std::isnan(value)) values.push_back(value);
+  }
+  std::sort(values.begin(), values.end());
+  if (values.empty()) return {};
+  std::vector<double> edges;
+  for (std::int64_t i = 0; i <= count; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(count);
+    edges.push_back(values[static_cast<std::size_t>(
+        share * static_cast<double>(values.size() - 1))]);
+  }
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  std::vector<NumberPiece> pieces;
+  for (std::size_t i = 0; edges.size() > 2 && i + 1 < edges.size(); ++i) {
+    NumberPiece piece = {edges[i], edges[i + 1]};
+    double sum = 0, squares = 0;
+    for (const double value : values) {
+      const double share =
+          std::clamp((value - piece.from) / (piece.to - piece.from), 0.0, 1.0);
+      sum += share;
+      squares += share * share;
+    }
+    const auto n = static_cast<double>(values.size());
+    piece.mean = sum / n;
+    piece.scale = std::sqrt(squares / n - piece.mean * piece.mean);
+    // A piece of a few outliers among very many rows.
+    if (piece.scale > 1e-6) pieces.push_back(piece);
+  }
+  return pieces;
+}
+
 FittedColumn fit_target(const Column& column, const RowNumbers& rows) {
   FittedColumn fitted = begin_fit(column, rows);
   ColumnCode& code = fitted.code;

@@ -47,6 +47,12 @@ Json code_to_json(const ColumnCode& code) {
     json["mean"] = code.mean;
     json["scale"] = code.scale;
     if (code.resolution > 0) json["resolution"] = code.resolution;
+    for (const NumberPiece& piece : code.pieces) {
+      json["pieces"].push_back({{"from", piece.from},
+                                {"to", piece.to},
+                                {"mean", piece.mean},
+                                {"scale", piece.scale}});
+    }
   }
   for (const auto& [key, flag] : flags_of(code)) {
     if (*flag) json[key] = true;
@@ -73,6 +79,25 @@ void read_categories(files::JsonObject& json, ColumnCode& code) {
               "\" appears twice");
 }
 
+void read_pieces(files::JsonObject& json, ColumnCode& code) {
+  for (files::JsonObject& object : json.objects("pieces")) {
+    NumberPiece piece;
+    piece.from = object.number("from");
+    piece.to = object.number("to");
+    piece.mean = object.number("mean");
+    piece.scale = object.number("scale");
+    RADIR_CHECK(piece.from < piece.to && piece.scale > 0, IoError,
+                object.where(),
+                ": a piece needs from < to and a scale above 0");
+    object.finish();
+    code.pieces.push_back(piece);
+  }
+  RADIR_CHECK(static_cast<std::int64_t>(code.pieces.size()) <=
+                  TableEncoder::kMostPieces,
+              IoError, json.where(), ": has ", code.pieces.size(),
+              " pieces, which is too many");
+}
+
 ColumnCode column_from_json(files::JsonObject json) {
   ColumnCode code;
   code.name = json.text("name");
@@ -87,6 +112,9 @@ ColumnCode column_from_json(files::JsonObject json) {
     code.scale = json.number("scale");
     if (code.type == ColumnType::Numeric && json.has("resolution")) {
       code.resolution = json.number("resolution", 0, kLargest);
+    }
+    if (code.type == ColumnType::Numeric && json.has("pieces")) {
+      read_pieces(json, code);
     }
     RADIR_CHECK(code.scale > 0, IoError, json.where(),
                 ": the scale must be above 0, but is ", code.scale);
@@ -119,7 +147,7 @@ void check_target(const ColumnCode& target) {
   const bool plain = target.type == ColumnType::Categorical
                          ? target.hashed_inputs == 0 && !target.other
                          : target.type == ColumnType::Numeric;
-  RADIR_CHECK(plain && !target.missing_input, IoError,
+  RADIR_CHECK(plain && !target.missing_input && target.pieces.empty(), IoError,
               "preprocessing.target: must be a number or classes");
 }
 

@@ -271,6 +271,12 @@ void TableEncoder::set_id(std::string name) {
   id_ = std::move(name);
 }
 
+void TableEncoder::set_note(const std::string& name, const std::string& note) {
+  for (ColumnReading& column : columns_) {
+    if (column.name == name) column.note = note;
+  }
+}
+
 TableEncoder TableEncoder::with_inputs(const std::vector<bool>& kept) const {
   RADIR_CHECK(kept.size() == inputs_.size() &&
                   std::find(kept.begin(), kept.end(), true) != kept.end(),
@@ -296,6 +302,34 @@ TableEncoder TableEncoder::with_inputs(const std::vector<bool>& kept) const {
       std::remove_if(result.columns_.begin(), result.columns_.end(), is_gone),
       result.columns_.end());
   return result;
+}
+
+TableEncoder TableEncoder::with_pieces(const Table& table,
+                                       const RowNumbers& rows,
+                                       std::int64_t count) const {
+  RADIR_CHECK(count >= 2 && count <= kMostPieces, ArgumentError,
+              "with_pieces: the number of pieces must be from 2 to ",
+              kMostPieces, ", but is ", count);
+  TableEncoder result = *this;
+  result.input_size_ = 0;
+  for (ColumnCode& code : result.inputs_) {
+    if (code.type == ColumnType::Numeric) {
+      code.pieces = fit_pieces(table.column(code.name), rows, count);
+    }
+    result.input_size_ += code.width();
+    for (ColumnReading& reading : result.columns_) {
+      if (reading.name != code.name || code.pieces.empty()) continue;
+      reading.inputs = code.width();
+      reading.note = "in " + std::to_string(code.pieces.size()) + " pieces";
+    }
+  }
+  return result;
+}
+
+bool TableEncoder::has_pieces() const {
+  return std::any_of(
+      inputs_.begin(), inputs_.end(),
+      [](const ColumnCode& code) { return !code.pieces.empty(); });
 }
 
 TableOptions TableEncoder::reader_options(bool with_target) const {

@@ -114,6 +114,7 @@ Json to_json(const SavedModel& model) {
       {"training", parse_section(model.training, "training")},
       {"metrics", parse_section(model.metrics, "metrics")},
       {"data", parse_section(model.data, "data")}};
+  if (!model.weights.empty()) json["weights"] = model.weights;
   if (!model.conformal.empty()) json["conformal"] = model.conformal;
   Json rows = parse_section(model.training_rows, "training_rows");
   if (!rows.empty()) json["training_rows"] = std::move(rows);
@@ -129,6 +130,17 @@ std::vector<double> read_probabilities(files::JsonObject& json,
     probabilities.push_back(value);
   }
   return probabilities;
+}
+
+bool are_weights(const std::vector<double>& weights, std::size_t networks) {
+  // Read from decimals, so that the sum is not exact.
+  constexpr double kAccuracy = 1e-6;
+  double sum = 0;
+  for (const double weight : weights) {
+    if (!(weight >= 0)) return false;
+    sum += weight;
+  }
+  return weights.size() == networks && std::abs(sum - 1) <= kAccuracy;
 }
 
 /// Everything but the numbers; `networks` gets its length.
@@ -159,6 +171,12 @@ SavedModel read_document(files::JsonObject json) {
   model.data = json.section("data");
   if (json.has("training_rows")) {
     model.training_rows = json.section("training_rows");
+  }
+  if (json.has("weights")) {
+    model.weights = read_probabilities(json, "weights");
+    RADIR_CHECK(are_weights(model.weights, model.networks.size()), IoError,
+                json.where(), ": \"weights\" must have one number for each of ",
+                model.networks.size(), " networks, with the sum 1");
   }
   if (json.has("conformal")) {
     model.conformal = read_probabilities(json, "conformal");
@@ -233,6 +251,10 @@ SafetensorsWriter writer_of(const SavedModel& saved) {
   const train::Model model(saved.spec);
   RADIR_CHECK(!saved.networks.empty(), ArgumentError,
               "write_model: there is no network to write");
+  RADIR_CHECK(saved.weights.empty() ||
+                  are_weights(saved.weights, saved.networks.size()),
+              ArgumentError, "write_model: needs one weight for each of ",
+              saved.networks.size(), " networks, with the sum 1");
   SafetensorsWriter writer;
   writer.set_metadata(kMetadataKey, to_json(saved).dump());
   for (std::size_t i = 0; i < saved.networks.size(); ++i) {

@@ -231,6 +231,7 @@ void RunFolder::remove_checkpoints(const std::string& part) const {
 }
 
 void RunFolder::discard_if_nothing_done() const {
+  if (shared_) return;
   const auto names = files::names_in_folder(path_);
   if (!names) return;
   for (const std::string& name : *names) {

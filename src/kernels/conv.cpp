@@ -123,7 +123,8 @@ class DirectConvLayer final : public WeightLayer<T> {
     return (group_outputs_ + kDotRows - 1) / kDotRows;
   }
   std::int64_t scratch_size() const {
-    return row_dots_scratch(group_inputs_ * positions_);
+    return row_dots_scratch(group_inputs_ * positions_,
+                            this->context().max_shards);
   }
 
   // Copies each row of the image into, or out of, the frame of zeros.
@@ -172,6 +173,10 @@ class DirectConvLayer final : public WeightLayer<T> {
     dots.c = data.gradients.weight + channel * dots.columns;
     dots.c_row = dots.columns;
     dots.scratch = scratch_.data() + task * scratch_size();
+    const NetworkShards& shards = *this->context().shards;
+    dots.parts = shards.count();
+    dots.part_ends = shards.lane_ends.data();
+    dots.period = this->stride();
     this->tables().gemm.row_dots(dots);
   }
 

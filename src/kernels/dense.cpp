@@ -21,7 +21,8 @@ class DenseLayer final : public WeightLayer<T> {
         outputs_(spec.outputs) {
     if (!context.gradients) return;
     if (uses_dots()) {
-      scratch_ = AlignedBuffer<T>(row_dots_scratch(inputs_));
+      scratch_ =
+          AlignedBuffer<T>(row_dots_scratch(inputs_, context.max_shards));
       offsets_.resize(static_cast<std::size_t>(inputs_));
     } else {
       rows_ = AlignedBuffer<T>(context.max_batch * row_stride());
@@ -131,6 +132,9 @@ class DenseLayer final : public WeightLayer<T> {
     product.b_row = row_stride();
     product.c = data.gradients.weight;
     product.c_row = inputs_;
+    const NetworkShards& shards = *this->context().shards;
+    product.parts = shards.count();
+    product.part_ends = shards.batch.ends.data();
     multiply(product, outputs_);
   }
 
@@ -147,6 +151,10 @@ class DenseLayer final : public WeightLayer<T> {
     dots.c = data.gradients.weight;
     dots.c_row = inputs_;
     dots.scratch = scratch_.data();
+    const NetworkShards& shards = *this->context().shards;
+    dots.parts = shards.count();
+    dots.part_ends = shards.lane_ends.data();
+    dots.period = dots.length;
     this->tables().gemm.row_dots(dots);
   }
 

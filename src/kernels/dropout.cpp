@@ -53,10 +53,11 @@ class DropoutLayer final : public Layer<T> {
 
   void draw(const RandomStream& stream) {
     const std::int64_t channels = this->input().channels;
+    const std::int64_t before = this->context().shards->batch.first * channels;
     draw_by_example(
         this->context(), this->batch(), this->stride(), channels, kWork,
         [&](std::int64_t first, std::int64_t count, T* out) {
-          fill_uniform(stream, first, count, out);
+          fill_uniform(stream, before + first, count, out);
         },
         rows_.data(), mask_.data());
     T* const mask = mask_.data();

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "kernels/part_tree.h"
 #include "radir/core/config.h"
 
 // The two matrix products all dense and convolution layers are made of. Private
@@ -30,6 +31,11 @@ struct MatrixProduct {
   const T* bias = nullptr;  ///< nullptr: zeros
   bool relu = false;
   const T* gate = nullptr;  ///< laid out as c
+  /// With several parts, each sum is made of one for each part of the depth, of
+  /// which part p ends at part_ends[p], added along a binary tree. Without
+  /// bias, ReLU, gate and b_offsets.
+  std::int64_t parts = 1;
+  const std::int64_t* part_ends = nullptr;
 };
 
 /// c(i, k) = sum_r sum_{j < length} a_r(i, j) b_r(k, j), where run r of row i
@@ -48,17 +54,35 @@ struct RowDots {
   const std::int64_t* run_offsets = nullptr;
   T* c = nullptr;
   std::int64_t c_row = 0;
-  T* scratch = nullptr;  ///< row_dots_scratch(columns) numbers
+  T* scratch = nullptr;  ///< row_dots_scratch(columns, parts) numbers
+  /// With several parts, each sum is made of one for each part, which is what
+  /// lies from part_ends[p - 1] to part_ends[p] (complete vectors) of each
+  /// `period` numbers of a run, added along a binary tree.
+  std::int64_t parts = 1;
+  const std::int64_t* part_ends = nullptr;
+  std::int64_t period = 0;
 };
 
 /// Rows a RowDots call handles together: cutting the rows at other places
 /// costs speed (never bits).
 constexpr std::int64_t kDotRows = 5;
 
-/// Accumulators of kDotRows rows, one widest vector each, and room to read a
-/// complete block past the end.
-constexpr std::int64_t row_dots_scratch(std::int64_t columns) {
-  return kDotRows * (columns + 16) * 16;
+/// Parts whose accumulators a RowDots call has at once.
+constexpr std::int64_t kDotParts = 8;
+
+/// Accumulators of a row, one widest vector each, and room to read a complete
+/// block past the end.
+[[gnu::always_inline]] constexpr std::int64_t dot_accumulators(
+    std::int64_t columns) {
+  return (columns + 16) * 16;
+}
+
+/// Accumulators of kDotRows rows, and the sums of subtrees of parts.
+constexpr std::int64_t row_dots_scratch(std::int64_t columns,
+                                        std::int64_t parts) {
+  return kDotRows *
+         ((parts < kDotParts ? parts : kDotParts) * dot_accumulators(columns) +
+          part_levels(parts) * columns);
 }
 
 template <typename T>

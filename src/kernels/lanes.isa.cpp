@@ -1,5 +1,6 @@
 #include "kernels/lanes_isa.h"
 
+#include "kernels/part_tree.h"
 #include "kernels/simd.h"
 #include "kernels/vector_block.h"
 
@@ -167,10 +168,70 @@ void row_sums(const T* values, std::int64_t rows, std::int64_t count, T* sums) {
   }
 }
 
+// Numbers that are added along a binary tree, one after the other.
 template <typename T>
-constexpr LanesTable<T> kTable = {
-    transpose_matrix<T>, pool_forward<T>, pool_backward<T>, relu<T>,
-    relu_backward<T>,    add<T>,          row_sums<T>};
+struct TreeSum {
+  T left[kMostPartLevels + 1];
+  std::int64_t count = 0;
+
+  void add(T number) {
+    const std::int64_t levels = ended_subtrees(count++);
+    for (std::int64_t i = 0; i < levels; ++i) number += left[i];
+    left[levels] = number;
+  }
+  T sum() const { return left[part_levels(count)]; }
+};
+
+// The vectors from `begin` to `end` of each period of a row. Four sums at once:
+// an addition must wait for the one before it.
+template <typename T>
+inline Vec<T> sum_part(const PartSums<T>& p, const T* row, std::int64_t begin,
+                       std::int64_t end) {
+  constexpr std::int64_t lanes = kLanes<T>;
+  Vec<T> sums[4] = {};
+  std::int64_t at = 0;
+  for (; at + 3 * p.period < p.count; at += 4 * p.period) {
+    for (std::int64_t j = at + begin; j < at + end; j += lanes) {
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) sums[i] += load(row + j + i * p.period);
+    }
+  }
+  for (; at < p.count; at += p.period) {
+    for (std::int64_t j = at + begin; j < at + end; j += lanes) {
+      sums[0] += load(row + j);
+    }
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+template <typename T>
+void row_sums_in_parts(const PartSums<T>& p) {
+  constexpr std::int64_t lanes = kLanes<T>;
+  for (std::int64_t i = 0; i < p.rows; ++i) {
+    const T* const row = p.values + i * p.count;
+    TreeSum<T> tree;
+    for (std::int64_t first = 0; first < p.parts; first += lanes) {
+      const std::int64_t left =
+          p.parts - first < lanes ? p.parts - first : lanes;
+      Vec<T> block[lanes] = {};
+      for (std::int64_t k = 0; k < left; ++k) {
+        const std::int64_t part = first + k;
+        block[k] = sum_part(p, row, part == 0 ? 0 : p.part_ends[part - 1],
+                            p.part_ends[part]);
+      }
+      T sums[lanes];
+      store(sums, sum_rows<T>(block));
+      for (std::int64_t k = 0; k < left; ++k) tree.add(sums[k]);
+    }
+    p.sums[i] = tree.sum();
+  }
+}
+
+template <typename T>
+constexpr LanesTable<T> kTable = {transpose_matrix<T>, pool_forward<T>,
+                                  pool_backward<T>,    relu<T>,
+                                  relu_backward<T>,    add<T>,
+                                  row_sums<T>,         row_sums_in_parts<T>};
 
 }  // namespace
 

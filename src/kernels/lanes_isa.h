@@ -46,6 +46,20 @@ struct PoolPlane {
   std::int64_t padding_w = 0;
 };
 
+/// sums[i] = sum of values[i * count .. (i + 1) * count), where part p is what
+/// lies from part_ends[p - 1] to part_ends[p] of each `period` numbers; parts
+/// are added along a binary tree.
+template <typename T>
+struct PartSums {
+  const T* values = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t count = 0;
+  std::int64_t period = 0;
+  const std::int64_t* part_ends = nullptr;
+  std::int64_t parts = 1;
+  T* sums = nullptr;
+};
+
 /// Counts are integer multiples of the widest vector.
 template <typename T>
 struct LanesTable {
@@ -59,6 +73,7 @@ struct LanesTable {
   /// sums[i] = sum of values[i * count .. (i + 1) * count).
   void (*row_sums)(const T* values, std::int64_t rows, std::int64_t count,
                    T* sums);
+  void (*row_sums_in_parts)(const PartSums<T>&);
 };
 
 namespace isa_generic {

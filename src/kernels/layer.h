@@ -25,6 +25,17 @@ struct NetworkTables {
   const LanesTable<T>& lanes;
 };
 
+/// The shards of the batch that a network has.
+struct NetworkShards {
+  BatchShards batch;
+  /// Where they end with complete vectors.
+  std::vector<std::int64_t> lane_ends;
+
+  std::int64_t count() const {
+    return static_cast<std::int64_t>(batch.ends.size());
+  }
+};
+
 /// What every layer of a network is given.
 template <typename T>
 struct LayerContext {
@@ -32,6 +43,8 @@ struct LayerContext {
   ThreadPool* pool;
   std::int64_t max_batch;
   bool gradients;
+  const NetworkShards* shards;
+  std::int64_t max_shards;
 
   std::int64_t max_stride() const {
     return round_up(max_batch, kWidestLanes<T>);
@@ -161,8 +174,14 @@ class WeightLayer : public Layer<T> {
       lanes.relu_backward(data.output + first * count, channels * count,
                           gradient);
     }
-    if (size_.bias > 0) {
-      lanes.row_sums(gradient, channels, count, data.gradients.bias + first);
+    if (size_.bias == 0) return;
+    T* const sums = data.gradients.bias + first;
+    const NetworkShards& shards = *this->context().shards;
+    if (this->context().max_shards == 1) {
+      lanes.row_sums(gradient, channels, count, sums);
+    } else {
+      lanes.row_sums_in_parts({gradient, channels, count, this->stride(),
+                               shards.lane_ends.data(), shards.count(), sums});
     }
   }
 

@@ -40,8 +40,9 @@ inline void set_gradient(const LikelihoodData<T>& data, std::int64_t i,
 template <typename T>
 inline void clear_tail(const LikelihoodData<T>& data) {
   if (data.gradient == nullptr) return;
+  const std::int64_t width = data.width > 0 ? data.width : data.stride;
   for (std::int64_t i = 0; i < data.num_outputs; ++i) {
-    for (std::int64_t n = data.batch; n < data.stride; ++n) {
+    for (std::int64_t n = data.batch; n < width; ++n) {
       data.gradient[i * data.stride + n] = 0;
     }
   }

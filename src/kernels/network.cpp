@@ -84,7 +84,7 @@ template <typename T>
 struct Network<T>::Plan {
   explicit Plan(const network::Shape& input, const NetworkOptions& options)
       : context{tables_of<T>(options.isa), options.pool, options.max_batch,
-                options.gradients},
+                options.gradients,         &shards,      options.max_shards},
         activation_noise(options.activation_noise),
         dropout(options.dropout),
         input_shape(input),
@@ -92,6 +92,11 @@ struct Network<T>::Plan {
     RADIR_CHECK(options.max_batch > 0, ArgumentError,
                 "Network: max_batch must be positive, but is ",
                 options.max_batch);
+    RADIR_CHECK(options.max_shards >= 1 &&
+                    options.max_shards <= std::int64_t{1} << kMostPartLevels,
+                ArgumentError, "Network: max_shards must be from 1 to ",
+                std::int64_t{1} << kMostPartLevels, ", but is ",
+                options.max_shards);
   }
 
   AlignedBuffer<T> buffer(const network::Shape& shape) const {
@@ -150,6 +155,7 @@ struct Network<T>::Plan {
   AlignedBuffer<T> gradients[2];
   std::int64_t batch = 0;
   std::int64_t stride = 0;
+  NetworkShards shards;
 };
 
 template <typename T>
@@ -229,6 +235,9 @@ void Network<T>::set_input(const T* rows, std::int64_t batch,
     plan.stride = round_up(batch, kWidestLanes<T>);
     for (const auto& layer : plan.layers) layer->set_batch(batch);
   }
+  plan.shards.batch.first = 0;
+  plan.shards.batch.ends.assign(1, batch);
+  plan.shards.lane_ends.assign(1, plan.stride);
   constexpr std::int64_t kColumns = 128;  // of a task
   const std::int64_t columns = plan.input_shape.size();
   run_tasks(plan.context.pool, (columns + kColumns - 1) / kColumns,
@@ -246,6 +255,28 @@ void Network<T>::set_input(const T* rows, std::int64_t batch,
               transposition.to_columns = plan.stride;
               plan.context.tables.lanes.transpose(transposition);
             });
+}
+
+template <typename T>
+void Network<T>::set_shards(const BatchShards& shards) {
+  Plan& plan = *plan_;
+  const auto count = static_cast<std::int64_t>(shards.ends.size());
+  bool valid = count >= 1 && count <= plan.context.max_shards &&
+               (count & (count - 1)) == 0 && shards.first >= 0 &&
+               shards.ends.back() == plan.batch;
+  for (std::size_t i = 0; valid && i + 1 < shards.ends.size(); ++i) {
+    valid = shards.ends[i] % kShardRows == 0 &&
+            shards.ends[i] >= (i == 0 ? 0 : shards.ends[i - 1]) &&
+            shards.ends[i] <= shards.ends[i + 1];
+  }
+  RADIR_CHECK(valid, ArgumentError, "Network: ", count,
+              " shards do not fit a batch of ", plan.batch,
+              "; they end at multiples of ", kShardRows,
+              " and the last at its end, and are at most max_shards = ",
+              plan.context.max_shards);
+  plan.shards.batch = shards;
+  plan.shards.lane_ends = shards.ends;
+  plan.shards.lane_ends.back() = plan.stride;
 }
 
 template <typename T>

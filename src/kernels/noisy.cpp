@@ -102,11 +102,13 @@ class NoisyLayer final : public Layer<T> {
 
   // Number `example * units + unit` of the stream for each.
   void draw(const RandomStream& stream) {
+    const std::int64_t before =
+        this->context().shards->batch.first * this->output().size();
     draw_by_example(
         this->context(), this->batch(), this->stride(), this->output().size(),
         kWork,
         [&](std::int64_t first, std::int64_t count, T* out) {
-          fill_normal(stream, first, count, out);
+          fill_normal(stream, before + first, count, out);
         },
         rows_.data(), noise_.data());
   }

@@ -40,9 +40,15 @@ class WinogradLayer final : public WeightLayer<T> {
     input_ = buffer(input.channels * columns);
     if (!context.gradients) return;
     output_gradient_ = buffer(output.channels * columns);
-    weight_gradient_ = buffer(kernel_stride_);
+    weight_gradient_ = buffer(kernel_stride_ * most_shards());
     input_gradient_ = buffer(input.channels * columns);
-    scratch_ = buffer(row_dots_scratch(input.channels));
+    if (!in_shards()) {
+      scratch_ = buffer(row_dots_scratch(input.channels, 1));
+      return;
+    }
+    scratch_ = buffer(columns * round_up(output.channels, kWidestLanes<T>));
+    left_ = AlignedBuffer<T>((part_levels(context.max_shards) + 1) *
+                             this->weight_size().weight);
   }
 
   // Between the last column and the end of a row, transformed gradients are and
@@ -59,7 +65,7 @@ class WinogradLayer final : public WeightLayer<T> {
   // Each task carries a group of data through, a few output channels at a time,
   // so that their frequencies stay in the second-level cache.
   void forward(const LayerData<T>& data) override {
-    for_each_kernel_block(kernels(data.weights.weight, weight_),
+    for_each_kernel_block(kernels(data.weights.weight, weight_.data()),
                           this->tables().winograd.transform_kernels);
     const std::int64_t groups = blocks(this->batch(), kWinogradGroup<T>);
     run_tasks(this->context(), groups, product_work(),
@@ -79,11 +85,14 @@ class WinogradLayer final : public WeightLayer<T> {
     const bool wants_input = data.input_gradient != nullptr;
     run_tasks(this->context(), kWinogradFrequencies, product_work(),
               [&](std::int64_t f) {
-                weight_gradient(f);
+                in_shards() ? shard_gradients(f) : weight_gradient(f);
                 if (wants_input) input_gradient(f);
               });
-    for_each_kernel_block(kernels(data.gradients.weight, weight_gradient_),
-                          this->tables().winograd.gather_kernels);
+    if (in_shards()) {
+      add_shards(data.gradients.weight);
+    } else {
+      gather_weight_gradient(weight_gradient_.data(), data.gradients.weight);
+    }
     if (!wants_input) return;
     run_tasks(this->context(), this->input().channels,
               transform_work(this->input()), [&](std::int64_t channel) {
@@ -162,12 +171,12 @@ class WinogradLayer final : public WeightLayer<T> {
     return plane(this->output(), pixels, channel);
   }
 
-  WinogradKernels<T> kernels(const T* numbers, AlignedBuffer<T>& frequencies) {
+  WinogradKernels<T> kernels(const T* numbers, T* frequencies) {
     WinogradKernels<T> k;
     k.kernels = const_cast<T*>(numbers);
     k.kernel = kernel_;
     k.count = kernels_;
-    k.frequencies = frequencies.data();
+    k.frequencies = frequencies;
     k.frequency_stride = kernel_stride_;
     return k;
   }
@@ -183,6 +192,11 @@ class WinogradLayer final : public WeightLayer<T> {
                 block.frequencies += first;
                 transform(block);
               });
+  }
+
+  void gather_weight_gradient(T* frequencies, T* gradient) {
+    for_each_kernel_block(kernels(gradient, frequencies),
+                          this->tables().winograd.gather_kernels);
   }
 
   void forward_group(const LayerData<T>& data, std::int64_t group) {
@@ -248,6 +262,7 @@ class WinogradLayer final : public WeightLayer<T> {
     p.c_row = row_stride();
     this->tables().gemm.multiply(p);
   }
+
   void weight_gradient(std::int64_t f) {
     const std::int64_t channels = this->input().channels;
     RowDots<T> dots;
@@ -260,8 +275,106 @@ class WinogradLayer final : public WeightLayer<T> {
     dots.b_offsets = offsets_.data();
     dots.c = weight_gradient_.data() + f * kernel_stride_;
     dots.c_row = channels;
-    dots.scratch = scratch_.data() + f * row_dots_scratch(channels);
+    dots.scratch = scratch_.data() + f * row_dots_scratch(channels, 1);
     this->tables().gemm.row_dots(dots);
+  }
+
+  // Shards are so short that summing the lanes of a dot product would take as
+  // long as the product. Their gradients are products with the output's
+  // gradients laid out column by column, which gives [input][output] kernels.
+  bool in_shards() const { return this->context().max_shards > 1; }
+
+  // Those that may have data.
+  std::int64_t most_shards() const {
+    return std::min(this->context().max_shards,
+                    blocks(this->context().max_batch, kShardRows));
+  }
+
+  // Calls treat(number of the shard, begin, end, which of those with data it
+  // is).
+  template <typename Treat>
+  void for_each_shard(const Treat& treat) const {
+    std::int64_t begin = 0;
+    std::int64_t shard = 0;
+    std::int64_t with_data = 0;
+    for (const std::int64_t end : this->context().shards->batch.ends) {
+      treat(shard++, begin, end, with_data);
+      with_data += begin == end ? 0 : 1;
+      begin = end;
+    }
+  }
+
+  T* shard_frequencies(std::int64_t with_data) {
+    return weight_gradient_.data() +
+           with_data * kWinogradFrequencies * kernel_stride_;
+  }
+
+  void shard_gradients(std::int64_t f) {
+    for_each_shard([&](std::int64_t, std::int64_t begin, std::int64_t end,
+                       std::int64_t with_data) {
+      if (begin == end) return;
+      shard_gradient(f, begin, end,
+                     shard_frequencies(with_data) + f * kernel_stride_);
+    });
+  }
+
+  void shard_gradient(std::int64_t f, std::int64_t begin, std::int64_t end,
+                      T* gradient) {
+    const std::int64_t outputs = this->output().channels;
+    const std::int64_t width = round_up(outputs, kWidestLanes<T>);
+    Transposition<T> transposition;
+    transposition.from =
+        output_gradient_.data() + f * output_frequency() + begin * tiles();
+    transposition.from_row = row_stride();
+    transposition.rows = outputs;
+    transposition.columns = (end - begin) * tiles();
+    transposition.to =
+        scratch_.data() + f * row_stride(this->context().max_batch) * width;
+    transposition.to_row = width;
+    transposition.to_columns = width;
+    this->tables().lanes.transpose(transposition);
+    MatrixProduct<T> p;
+    p.rows = this->input().channels;
+    p.columns = outputs;
+    p.depth = (end - begin) * tiles();
+    p.a = input_.data() + f * input_frequency() + begin * tiles();
+    p.a_row = row_stride();
+    p.b = transposition.to;
+    p.b_row = width;
+    p.c = gradient;
+    p.c_row = outputs;
+    this->tables().gemm.multiply(p);
+  }
+
+  // Each shard into the place of the subtree that it ends, to which those to
+  // its left are added; then the kernels as [output][input].
+  void add_shards(T* gradient) {
+    const std::int64_t size = this->weight_size().weight;
+    const T* total = nullptr;
+    for_each_shard([&](std::int64_t shard, std::int64_t begin, std::int64_t end,
+                       std::int64_t with_data) {
+      const std::int64_t levels = ended_subtrees(shard);
+      T* const sum = left_.data() + levels * size;
+      if (begin == end) {
+        std::fill_n(sum, size, T(0));
+      } else {
+        gather_weight_gradient(shard_frequencies(with_data), sum);
+      }
+      for (std::int64_t level = 0; level < levels; ++level) {
+        const T* const from = left_.data() + level * size;
+        for (std::int64_t i = 0; i < size; ++i) sum[i] += from[i];
+      }
+      total = sum;
+    });
+    const std::int64_t inputs = this->input().channels;
+    const std::int64_t outputs = this->output().channels;
+    const std::int64_t pixels = kernel_ * kernel_;
+    for (std::int64_t i = 0; i < inputs; ++i) {
+      for (std::int64_t o = 0; o < outputs; ++o) {
+        std::copy_n(total + (i * outputs + o) * pixels, pixels,
+                    gradient + (o * inputs + i) * pixels);
+      }
+    }
   }
 
   std::int64_t kernel_;
@@ -280,6 +393,7 @@ class WinogradLayer final : public WeightLayer<T> {
   AlignedBuffer<T> input_gradient_;
   AlignedBuffer<T> output_gradient_;
   AlignedBuffer<T> scratch_;
+  AlignedBuffer<T> left_;  // weight gradients of subtrees of shards
 };
 
 }  // namespace

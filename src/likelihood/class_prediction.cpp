@@ -71,19 +71,27 @@ ClassPrediction predict_class(const float* logits, std::int64_t draws,
   return result;
 }
 
-ClassPrediction mixture_of(const std::vector<ClassPrediction>& predictions) {
+ClassPrediction mixture_of(const std::vector<ClassPrediction>& predictions,
+                           const std::vector<double>& weights) {
   RADIR_CHECK(!predictions.empty(), ArgumentError,
               "mixture_of: needs at least one prediction");
+  RADIR_CHECK(weights.empty() || weights.size() == predictions.size(),
+              ArgumentError, "mixture_of: there are ", predictions.size(),
+              " predictions, but ", weights.size(), " weights");
   const double count = static_cast<double>(predictions.size());
   ClassPrediction result;
   result.probabilities.assign(predictions.front().probabilities.size(), 0);
   double entropy_of_draws = 0;
-  for (const ClassPrediction& p : predictions) {
+  for (std::size_t k = 0; k < predictions.size(); ++k) {
+    const ClassPrediction& p = predictions[k];
     if (!p.is_defined()) return p;
+    const auto share = [&](double value) {
+      return weights.empty() ? value / count : value * weights[k];
+    };
     for (std::size_t c = 0; c < result.probabilities.size(); ++c) {
-      result.probabilities[c] += p.probabilities[c] / count;
+      result.probabilities[c] += share(p.probabilities[c]);
     }
-    entropy_of_draws += (p.entropy - p.mutual_information) / count;
+    entropy_of_draws += share(p.entropy - p.mutual_information);
   }
   result.entropy =
       entropy_of(result.probabilities.data(),

@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
+#include <vector>
 
+#include "likelihood/component.h"
 #include "likelihood/normal.h"
+#include "radir/kernels/draw_sums.h"
 #include "radir/math/predictive.h"
 
 namespace radir::likelihood {
 namespace {
 
-constexpr std::size_t kMostPoints = 12;
+constexpr std::size_t kMostPoints = kernels::kMostChebyshev;
 
 /// How far values may lie from their middle for the error of a normal
 /// distribution function interpolated between 1, 2, ... points to stay below a
@@ -78,14 +80,15 @@ struct Extent {
   double middle = 0;
   double reach = 0;
 
-  /// From -1 to 1.
-  double place_of(double value) const {
-    return reach > 0 ? (value - middle) / reach : 0;
+  kernels::ChebyshevPlace place(const std::vector<double>& values,
+                                std::size_t orders) const {
+    return {values.data(), middle, reach > 0 ? 1 / reach : 0,
+            static_cast<std::int64_t>(orders)};
   }
 };
 
-Extent extent_of(double least, double most) {
-  return {least / 2 + most / 2, most / 2 - least / 2};
+Extent extent_of(const kernels::DrawRange& range) {
+  return {range.least / 2 + range.most / 2, range.most / 2 - range.least / 2};
 }
 
 }  // namespace
@@ -94,47 +97,38 @@ Extent extent_of(double least, double most) {
 /// and log scale.
 class CompressedMixture::Moments {
  public:
-  Moments(const std::vector<MixtureComponent>& components, Extent locations,
-          Extent log_scales, std::size_t orders, std::size_t scale_orders)
-      : locations_(locations), log_scales_(log_scales) {
-    for (const MixtureComponent& c : components) {
-      const double x = locations.place_of(c.location);
-      if (scale_orders == 1) {
-        add(x, orders, 1, means_[0]);
-        continue;
-      }
-      const double y = log_scales.place_of(std::log(c.scale));
-      double before = y;  // the polynomial of order -1 is that of order 1
-      double polynomial = 1;
-      for (std::size_t k = 0; k < scale_orders; ++k) {
-        add(x, orders, polynomial, means_[k]);
-        before = std::exchange(polynomial, 2 * y * polynomial - before);
-      }
-    }
-    const double count = static_cast<double>(components.size());
-    for (auto& row : means_) {
-      for (double& mean : row) mean /= count;
+  Moments(const DrawColumns& draws, Extent locations, Extent log_scales,
+          std::size_t orders, std::size_t scale_orders)
+      : locations_(locations),
+        log_scales_(log_scales),
+        orders_(orders),
+        scale_orders_(scale_orders) {
+    kernels::chebyshev_sums(locations.place(draws.locations, orders),
+                            log_scales.place(draws.log_scales, scale_orders),
+                            static_cast<std::int64_t>(draws.locations.size()),
+                            means_.data());
+    for (std::size_t i = 0; i < orders * scale_orders; ++i) {
+      means_[i] /= static_cast<double>(draws.locations.size());
     }
   }
 
-  std::vector<Point> points(std::size_t orders,
-                            std::size_t scale_orders) const {
-    const Points& in_location = points_of(orders);
-    const Points& in_scale = points_of(scale_orders);
+  std::vector<Point> points() const {
+    const Points& in_location = points_of(orders_);
+    const Points& in_scale = points_of(scale_orders_);
     std::vector<Point> result;
-    result.reserve(orders * scale_orders);
-    for (std::size_t j = 0; j < scale_orders; ++j) {
+    result.reserve(orders_ * scale_orders_);
+    for (std::size_t j = 0; j < scale_orders_; ++j) {
       std::array<double, kMostPoints> means = {};
-      for (std::size_t l = 0; l < scale_orders; ++l) {
-        for (std::size_t k = 0; k < orders; ++k) {
-          means[k] += in_scale.share[l][j] * means_[l][k];
+      for (std::size_t l = 0; l < scale_orders_; ++l) {
+        for (std::size_t k = 0; k < orders_; ++k) {
+          means[k] += in_scale.share[l][j] * means_[l * orders_ + k];
         }
       }
       const double scale =
           std::exp(log_scales_.middle + log_scales_.reach * in_scale.at[j]);
-      for (std::size_t i = 0; i < orders; ++i) {
+      for (std::size_t i = 0; i < orders_; ++i) {
         double weight = 0;
-        for (std::size_t k = 0; k < orders; ++k) {
+        for (std::size_t k = 0; k < orders_; ++k) {
           weight += in_location.share[k][i] * means[k];
         }
         result.push_back(
@@ -146,57 +140,39 @@ class CompressedMixture::Moments {
   }
 
  private:
-  static void add(double x, std::size_t orders, double factor,
-                  std::array<double, kMostPoints>& sums) {
-    double before = factor * x;
-    double polynomial = factor;
-    for (std::size_t k = 0; k < orders; ++k) {
-      sums[k] += polynomial;
-      before = std::exchange(polynomial, 2 * x * polynomial - before);
-    }
-  }
-
   Extent locations_;
   Extent log_scales_;
+  std::size_t orders_;
+  std::size_t scale_orders_;
   // [order in scale][order in location]
-  std::array<std::array<double, kMostPoints>, kMostPoints> means_ = {};
+  std::array<double, kMostPoints * kMostPoints> means_;
 };
 
-std::optional<CompressedMixture> CompressedMixture::of(
-    const PredictiveMixture& mixture, Accuracy accuracy) {
-  const std::vector<MixtureComponent>& components = mixture.components();
-  const MixtureComponent& first = components.front();
-  double low = first.location, high = first.location;
-  double narrow = first.scale, wide = first.scale;
-  for (const MixtureComponent& c : components) {
-    if (c.degrees_of_freedom != first.degrees_of_freedom ||
-        c.weight != first.weight) {
-      return std::nullopt;
-    }
-    low = std::min(low, c.location);
-    high = std::max(high, c.location);
-    narrow = std::min(narrow, c.scale);
-    wide = std::max(wide, c.scale);
-  }
-  const Extent locations = extent_of(low, high);
-  const Extent log_scales = extent_of(std::log(narrow), std::log(wide));
-  const double reach = locations.reach / narrow;
+std::optional<CompressedMixture> CompressedMixture::of(const DrawColumns& draws,
+                                                       Accuracy accuracy) {
+  const std::size_t count = draws.locations.size();
+  const auto range_of = [&](const std::vector<double>& column) {
+    return kernels::range_of_draws(column.data(),
+                                   static_cast<std::int64_t>(count));
+  };
+  const kernels::DrawRange in_location = range_of(draws.locations);
+  const Extent locations = extent_of(in_location);
+  const Extent log_scales = extent_of(range_of(draws.log_scales));
+  const double narrow = std::exp(log_scales.middle - log_scales.reach);
   const Reaches& reaches = accuracy == Accuracy::Fine ? kFine : kRough;
-  const std::size_t orders = points_for(reaches.locations, reach);
+  const std::size_t orders =
+      points_for(reaches.locations, locations.reach / narrow);
   const std::size_t scale_orders =
       points_for(reaches.log_scales, log_scales.reach);
-  if (orders * scale_orders == 0 ||
-      2 * orders * scale_orders > components.size()) {
+  if (orders * scale_orders == 0 || 2 * orders * scale_orders > count) {
     return std::nullopt;
   }
-  const Moments moments(components, locations, log_scales, orders,
-                        scale_orders);
   CompressedMixture result;
-  result.count_ = components.size();
-  result.degrees_of_freedom_ = first.degrees_of_freedom;
-  result.mean_ = mixture.mean();
-  result.deviation_ = mixture.standard_deviation();
-  result.points_ = moments.points(orders, scale_orders);
+  result.count_ = count;
+  result.degrees_of_freedom_ = draws.degrees_of_freedom;
+  result.mean_ = in_location.mean;
+  result.points_ =
+      Moments(draws, locations, log_scales, orders, scale_orders).points();
   result.set_shape();
   return result;
 }
@@ -228,6 +204,17 @@ double CompressedMixture::density(double value) const {
   return sum;
 }
 
+double CompressedMixture::interval_density(double value, double width) const {
+  const double centre = log_density_at_centre(degrees_of_freedom_);
+  double sum = 0;
+  for (const Point& p : points_) {
+    sum += p.weight * std::exp(log_mean_density_of(
+                          {p.location, p.scale, degrees_of_freedom_}, centre,
+                          value - width / 2, value + width / 2));
+  }
+  return sum;
+}
+
 /// The slope is that of Wallace's transform w of z, with w dw = f^2 z dz /
 /// (1 + z^2/n).
 CompressedMixture::Slope CompressedMixture::cdf_and_slope(double value) const {
@@ -250,23 +237,34 @@ CompressedMixture::Slope CompressedMixture::cdf_and_slope(double value) const {
 /// With the moments of normal components of the same variances.
 void CompressedMixture::set_shape() {
   const double of_unit_scale = unit_variance(degrees_of_freedom_);
+  // All points lie within a few scales, whose powers might overflow.
+  const double unit = points_.front().scale;
+  double second = 0;
   double third = 0;
   double fourth = 0;
   for (const Point& p : points_) {
-    const double d = (p.location - mean_) / deviation_;
-    const double scale = p.scale / deviation_;
+    const double d = (p.location - mean_) / unit;
+    const double scale = p.scale / unit;
+    const double square = d * d;
     const double variance = of_unit_scale * scale * scale;
-    third += p.weight * d * (d * d + 3 * variance);
+    second += p.weight * (square + variance);
+    third += p.weight * d * (square + 3 * variance);
     fourth +=
-        p.weight * (d * d * (d * d + 6 * variance) + 3 * variance * variance);
+        p.weight * (square * (square + 6 * variance) + 3 * variance * variance);
   }
-  skewness_ = third;
-  excess_kurtosis_ = fourth - 3;
+  const double deviation = std::sqrt(second);
+  deviation_ = unit * deviation;
+  skewness_ = third / (second * deviation);
+  excess_kurtosis_ = fourth / (second * second) - 3;
 }
 
-double CompressedMixture::expanded_quantile(double probability) const {
-  double z = rough_normal_quantile(probability);
-  z -= (normal_cdf(z) - probability) / normal_density(z);
+QuantileLevel::QuantileLevel(double of_probability)
+    : probability(of_probability),
+      score(rough_normal_quantile(of_probability)) {
+  score -= (normal_cdf(score) - probability) / normal_density(score);
+}
+
+double CompressedMixture::expanded_quantile(double z) const {
   const double square = z * z;
   const double by_skewness = (square - 1) / 6;
   const double by_its_square = z * (5 - 2 * square) / 36;
@@ -278,13 +276,14 @@ double CompressedMixture::expanded_quantile(double probability) const {
 }
 
 /// Halley's method, with the second derivative of a normal distribution.
-double CompressedMixture::quantile(double probability) const {
+double CompressedMixture::quantile(const QuantileLevel& level) const {
   constexpr int kMostSteps = 30;
   constexpr double kLastStep = 3e-4;  // its error is of third order
-  double x = expanded_quantile(probability);
+  double x = expanded_quantile(level.score);
   for (int i = 0; i < kMostSteps; ++i) {
     const Slope at = cdf_and_slope(x);
-    const double newton = (at.cdf - probability) / at.density / deviation_;
+    const double newton =
+        (at.cdf - level.probability) / at.density / deviation_;
     const double bend = 1 + newton * (x - mean_) / deviation_ / 2;
     const double step = std::clamp(newton / std::max(bend, 0.5), -1.0, 1.0);
     x -= deviation_ * step;

@@ -138,6 +138,20 @@ class Gaussian final : public TypedLikelihood<Gaussian> {
     }
   }
 
+  bool add_columns(const Draws<float>& draws, const double* own,
+                   DrawColumns& columns) const override {
+    const Precision q = precision_of(own);
+    if (columns.locations.empty()) columns.degrees_of_freedom = 2 * q.shape;
+    if (columns.degrees_of_freedom != 2 * q.shape) return false;
+    const double log_scale = std::log(q.rate / q.shape) / 2;
+    for (std::int64_t d = 0; d < draws.count; ++d) {
+      columns.locations.push_back(
+          static_cast<double>(draws.outputs[d * draws.stride]));
+    }
+    columns.log_scales.resize(columns.locations.size(), log_scale);
+    return true;
+  }
+
  private:
   Precision prior_;
 };

@@ -75,6 +75,11 @@ void Likelihood::add_components(const Draws<float>&, const double*,
       "likelihood: the targets are classes, not numbers");
 }
 
+bool Likelihood::add_columns(const Draws<float>&, const double*,
+                             DrawColumns&) const {
+  return false;
+}
+
 ClassPrediction Likelihood::predict_class(const Draws<float>&) const {
   detail::throw_error<UnsupportedError>(
       "likelihood: the targets are numbers, not classes");

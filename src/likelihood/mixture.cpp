@@ -23,10 +23,7 @@ class Mixture final : public TypedLikelihood<Mixture> {
   explicit Mixture(const Options& options) {
     check_settings("likelihood", options);
     outputs_.parts = options.parts;
-    if (options.least_scale > 0) {
-      outputs_.min_log_variance = std::max(outputs_.min_log_variance,
-                                           2 * std::log(options.least_scale));
-    }
+    outputs_.min_log_variance = min_log_variance(options);
   }
 
   std::int64_t target_size(std::int64_t outputs) const override {
@@ -127,6 +124,11 @@ class Mixture final : public TypedLikelihood<Mixture> {
 };
 
 }  // namespace
+
+double min_log_variance(const Options& options) {
+  if (options.least_scale == 0) return kernels::kMinLogVariance;
+  return std::max(kernels::kMinLogVariance, 2 * std::log(options.least_scale));
+}
 
 std::unique_ptr<const Likelihood> make_mixture(const Options& options) {
   return std::make_unique<Mixture>(options);

@@ -53,16 +53,31 @@ class PredictedNoise final : public TypedLikelihood<PredictedNoise> {
   void add_components(
       const Draws<float>& draws, const double*,
       std::vector<MixtureComponent>& components) const override {
-    const std::int64_t targets = draws.num_outputs / 2;
     for (std::int64_t d = 0; d < draws.count; ++d) {
-      const float* outputs = draws.outputs + d * draws.stride;
       MixtureComponent component;
-      component.location = static_cast<double>(outputs[0]);
-      component.scale = std::exp(
-          kernels::bounded_log_variance(static_cast<double>(outputs[targets])) /
-          2);
+      component.location = static_cast<double>(draws.outputs[d * draws.stride]);
+      component.scale = std::exp(log_scale_of(draws, d));
       components.push_back(component);
     }
+  }
+
+  bool add_columns(const Draws<float>& draws, const double*,
+                   DrawColumns& columns) const override {
+    for (std::int64_t d = 0; d < draws.count; ++d) {
+      columns.locations.push_back(
+          static_cast<double>(draws.outputs[d * draws.stride]));
+      columns.log_scales.push_back(log_scale_of(draws, d));
+    }
+    return true;
+  }
+
+ private:
+  /// Of the first target.
+  static double log_scale_of(const Draws<float>& draws, std::int64_t draw) {
+    const std::int64_t targets = draws.num_outputs / 2;
+    return kernels::bounded_log_variance(static_cast<double>(
+               draws.outputs[draw * draws.stride + targets])) /
+           2;
   }
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "likelihood/component.h"
 #include "likelihood/normal.h"
 #include "radir/core/error.h"
 #include "radir/math/predictive.h"
@@ -15,45 +16,6 @@ double variance_of(const MixtureComponent& c) {
   const double variance = c.scale * c.scale;
   if (std::isinf(c.degrees_of_freedom)) return variance;
   return variance * c.degrees_of_freedom / (c.degrees_of_freedom - 2);
-}
-
-/// Log density of Student's t at 0, of scale 1.
-double log_density_at_centre(double degrees_of_freedom) {
-  if (std::isinf(degrees_of_freedom)) return std::log(kInvSqrtTwoPi);
-  const double shape = degrees_of_freedom / 2;
-  return math::detail::student_log_likelihood(0.0, 0.0, shape, shape);
-}
-
-/// `centre` is log_density_at_centre of its degrees of freedom.
-double log_density_of(const MixtureComponent& c, double centre, double value) {
-  const double z = (value - c.location) / c.scale;
-  const double n = c.degrees_of_freedom;
-  const double fall =
-      std::isinf(n) ? z * z / 2 : (n + 1) / 2 * std::log1p(z * z / n);
-  return centre - std::log(c.scale) - fall;
-}
-
-/// log of the mean density of a component from `low` to `high`.
-double log_mean_density_of(const MixtureComponent& c, double centre, double low,
-                           double high) {
-  // The midpoint is off by z^2 1e-6/24 here; differences would lose digits.
-  constexpr double kNarrow = 1e-3;
-  constexpr double kSmall = 1e-290;
-  const double width = high - low;
-  const double middle = low + width / 2;
-  if (width < kNarrow * c.scale) return log_density_of(c, centre, middle);
-  const double from =
-      normal_score((low - c.location) / c.scale, c.degrees_of_freedom);
-  const double to =
-      normal_score((high - c.location) / c.scale, c.degrees_of_freedom);
-  // On the side of the smaller tail, where digits are left.
-  const double inside = from > 0 ? normal_cdf(-from) - normal_cdf(-to)
-                                 : normal_cdf(to) - normal_cdf(from);
-  if (inside > kSmall) return std::log(inside / width);
-  // Far out: the density at the nearer end falls within scale/|z|.
-  const double end = middle < c.location ? high : low;
-  const double z = std::abs(end - c.location) / c.scale;
-  return log_density_of(c, centre, end) + std::log(c.scale / (z * width));
 }
 
 /// A power of two near `value`: dividing by it changes no digit.
@@ -139,7 +101,10 @@ double PredictiveMixture::aleatoric_deviation() const {
   return deviation(aleatoric_variance_);
 }
 
-double PredictiveMixture::log_density(double value) const {
+/// The logarithm of the weighted mean of exp(log_of(component, centre)), centre
+/// being log_density_at_centre of its degrees of freedom.
+template <typename LogOf>
+double PredictiveMixture::log_mean(const LogOf& log_of) const {
   math::detail::LogSumExp<double> total;
   // All components have the same degrees of freedom, or nearly all.
   double degrees = components_.front().degrees_of_freedom;
@@ -150,27 +115,22 @@ double PredictiveMixture::log_density(double value) const {
       centre = log_density_at_centre(degrees);
     }
     if (c.weight == 0) continue;
-    total.add(std::log(c.weight) + log_density_of(c, centre, value));
+    total.add(std::log(c.weight) + log_of(c, centre));
   }
   return total.value() - std::log(total_weight_);
 }
 
+double PredictiveMixture::log_density(double value) const {
+  return log_mean([&](const MixtureComponent& c, double centre) {
+    return log_density_of(c, centre, value);
+  });
+}
+
 double PredictiveMixture::log_interval_density(double value,
                                                double width) const {
-  math::detail::LogSumExp<double> total;
-  double degrees = components_.front().degrees_of_freedom;
-  double centre = log_density_at_centre(degrees);
-  for (const MixtureComponent& c : components_) {
-    if (c.degrees_of_freedom != degrees) {
-      degrees = c.degrees_of_freedom;
-      centre = log_density_at_centre(degrees);
-    }
-    if (c.weight == 0) continue;
-    total.add(std::log(c.weight) + log_mean_density_of(c, centre,
-                                                       value - width / 2,
-                                                       value + width / 2));
-  }
-  return total.value() - std::log(total_weight_);
+  return log_mean([&](const MixtureComponent& c, double centre) {
+    return log_mean_density_of(c, centre, value - width / 2, value + width / 2);
+  });
 }
 
 double PredictiveMixture::cdf(double value) const {
@@ -269,14 +229,21 @@ double PredictiveMixture::crps(double value) const {
   }
   to_value /= total_weight_;
 
-  // Partners at evenly spread distances around the ring of draws.
+  // Partners at evenly spread distances around the ring of draws. Components of
+  // equal weight are draws of a distribution, and a pair is two of them; few
+  // components of other weights are the distribution, and a pair may be one.
   constexpr std::size_t kPartners = 64;
   const std::size_t partners =
       std::min(kPartners, std::max<std::size_t>(count - 1, 1));
+  const bool all =
+      count <= kPartners &&
+      std::any_of(components_.begin(), components_.end(), [&](const auto& c) {
+        return c.weight != components_.front().weight;
+      });
   double between = 0;
   double weights = 0;  // of the pairs
   for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t k = 1; k <= partners; ++k) {
+    for (std::size_t k = all ? 0 : 1; k <= partners; ++k) {
       const std::size_t distance =
           count > kPartners ? k * (count - 1) / partners : k;
       const MixtureComponent& a = components_[i];

@@ -1,7 +1,9 @@
 #include "radir/likelihood/regression_scores.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <optional>
 
@@ -31,48 +33,134 @@ double median(std::vector<double> values) {
 /// The few points are accurate for probabilities in between alone.
 constexpr double kLeastCompressed = 0.001;
 
-void set_widths(const PredictiveMixture& prediction,
-                const std::optional<CompressedMixture>& few,
-                const QuantileCorrection& correction, RegressionScore& score) {
-  for (std::size_t l = 0; l < kIntervalLevels.size(); ++l) {
-    const double tail = tail_of(kIntervalLevels[l]);
-    const double lower = correction(tail);
-    const double upper = correction(1 - tail);
-    const bool central =
-        lower >= kLeastCompressed && upper <= 1 - kLeastCompressed;
-    score.widths[l] =
-        few && central
-            ? few->quantile(upper) - few->quantile(lower)
-            : prediction.quantile(upper) - prediction.quantile(lower);
-  }
-}
+/// Gives the prediction with all its draws, which is made where it is needed.
+using Exact = std::function<const PredictiveMixture&()>;
 
 }  // namespace
 
-/// A few points stand for all draws of the weights where they can.
+class RegressionScorer::Impl {
+ public:
+  Impl(const QuantileCorrection& correction, double resolution)
+      : resolution_(resolution) {
+    for (std::size_t l = 0; l < kIntervalLevels.size(); ++l) {
+      const double tail = tail_of(kIntervalLevels[l]);
+      lower_[l] = QuantileLevel(correction(tail));
+      upper_[l] = QuantileLevel(correction(1 - tail));
+    }
+  }
+
+  /// A few points stand for all draws of the weights where they can; never
+  /// where `draws` is null.
+  RegressionScore score(const DrawColumns* draws, const Exact& exact,
+                        double target) const {
+    using Accuracy = CompressedMixture::Accuracy;
+    const auto compressed = [&](Accuracy accuracy) {
+      return draws == nullptr ? std::nullopt
+                              : CompressedMixture::of(*draws, accuracy);
+    };
+    const auto fine = compressed(Accuracy::Fine);
+    constexpr std::size_t kFewPoints = 8;
+    const auto rough =
+        fine && fine->size() <= kFewPoints ? fine : compressed(Accuracy::Rough);
+    RegressionScore result;
+    if (fine) {
+      set_scores(*fine, exact, target, result);
+    } else {
+      set_scores(exact(), target, result);
+    }
+    result.crps = rough ? rough->crps(target) : exact().crps(target);
+    return result;
+  }
+
+ private:
+  void set_scores(const PredictiveMixture& prediction, double target,
+                  RegressionScore& score) const {
+    score.residual = target - prediction.mean();
+    score.log_density = prediction.log_density(target);
+    if (resolution_ > 0) {
+      score.log_interval_density =
+          prediction.log_interval_density(target, resolution_);
+    }
+    score.probability = prediction.cdf(target);
+    for (std::size_t l = 0; l < kIntervalLevels.size(); ++l) {
+      score.widths[l] = width(prediction, l);
+    }
+  }
+
+  void set_scores(const CompressedMixture& few, const Exact& exact,
+                  double target, RegressionScore& score) const {
+    // Farther out, the error of the density is no longer a small part of it.
+    constexpr double kCentre = 2.5;
+    const double reach = kCentre * few.standard_deviation();
+    score.residual = target - few.mean();
+    score.log_density = std::abs(score.residual) < reach
+                            ? std::log(few.density(target))
+                            : exact().log_density(target);
+    if (resolution_ > 0) {
+      score.log_interval_density =
+          std::abs(score.residual) + resolution_ / 2 < reach
+              ? std::log(few.interval_density(target, resolution_))
+              : exact().log_interval_density(target, resolution_);
+    }
+    score.probability = few.cdf(target);
+    for (std::size_t l = 0; l < kIntervalLevels.size(); ++l) {
+      const bool central = lower_[l].probability >= kLeastCompressed &&
+                           upper_[l].probability <= 1 - kLeastCompressed;
+      score.widths[l] = central
+                            ? few.quantile(upper_[l]) - few.quantile(lower_[l])
+                            : width(exact(), l);
+    }
+  }
+
+  double width(const PredictiveMixture& prediction, std::size_t level) const {
+    return prediction.quantile(upper_[level].probability) -
+           prediction.quantile(lower_[level].probability);
+  }
+
+  double resolution_;
+  std::array<QuantileLevel, kIntervalLevels.size()> lower_;
+  std::array<QuantileLevel, kIntervalLevels.size()> upper_;
+};
+
+RegressionScorer::RegressionScorer(const QuantileCorrection& correction,
+                                   double resolution)
+    : impl_(std::make_unique<Impl>(correction, resolution)) {}
+RegressionScorer::~RegressionScorer() = default;
+RegressionScorer::RegressionScorer(RegressionScorer&&) noexcept = default;
+RegressionScorer& RegressionScorer::operator=(RegressionScorer&&) noexcept =
+    default;
+
+RegressionScore RegressionScorer::operator()(
+    const PredictiveMixture& prediction, double target) const {
+  const auto draws = columns_of(prediction);
+  return impl_->score(
+      draws ? &*draws : nullptr,
+      [&]() -> const PredictiveMixture& { return prediction; }, target);
+}
+
+RegressionScore RegressionScorer::operator()(const DrawColumns& draws,
+                                             double target) const {
+  std::optional<PredictiveMixture> mixture;
+  const auto exact = [&]() -> const PredictiveMixture& {
+    if (!mixture) mixture = draws.mixture();
+    return *mixture;
+  };
+  return impl_->score(&draws, exact, target);
+}
+
 RegressionScore score(const PredictiveMixture& prediction, double target,
                       const QuantileCorrection& correction, double resolution) {
-  using Accuracy = CompressedMixture::Accuracy;
-  // Farther out, the error of the density is no longer a small part of it.
-  constexpr double kCentre = 2;
-  RegressionScore result;
-  result.residual = target - prediction.mean();
-  const auto fine = CompressedMixture::of(prediction, Accuracy::Fine);
-  const bool is_central =
-      std::abs(result.residual) < kCentre * prediction.standard_deviation();
-  result.log_density = fine && is_central ? std::log(fine->density(target))
-                                          : prediction.log_density(target);
-  if (resolution > 0) {
-    result.log_interval_density =
-        prediction.log_interval_density(target, resolution);
-  }
-  result.probability = fine ? fine->cdf(target) : prediction.cdf(target);
-  set_widths(prediction, fine, correction, result);
-  constexpr std::size_t kFewPoints = 8;
-  const auto rough = fine && fine->size() <= kFewPoints
-                         ? fine
-                         : CompressedMixture::of(prediction, Accuracy::Rough);
-  result.crps = rough ? rough->crps(target) : prediction.crps(target);
+  return RegressionScorer(correction, resolution)(prediction, target);
+}
+
+RegressionScore RegressionScore::scaled(double factor) const {
+  RegressionScore result = *this;
+  const double log_factor = std::log(factor);
+  result.log_density -= log_factor;
+  if (result.log_interval_density) *result.log_interval_density -= log_factor;
+  result.residual *= factor;
+  result.crps *= factor;
+  for (double& width : result.widths) width *= factor;
   return result;
 }
 

@@ -37,6 +37,8 @@ constexpr std::int64_t kRestarts = 5;
 /// As the article takes them.
 constexpr std::int64_t kPublishedSamples = 100;
 constexpr std::int64_t kQuickSplits = 5;
+/// Splits at a time on a device.
+constexpr std::size_t kMostWaiting = 256;
 const char* const kQuickSets[] = {"bostonHousing", "concrete", "energy",
                                   "wine-quality-red", "yacht"};
 
@@ -102,6 +104,7 @@ UciNoiseResult run_noise_model(
   const std::uint64_t seed = best.settings.seed;
   result.mixture = uci_score(model, test, seed);
   model.networks.resize(1);
+  model.weights.clear();
   result.single = uci_score(model, test, seed);
   if (best.settings.noise == likelihood::Kind::Gaussian) {
     result.published_estimator =
@@ -126,8 +129,14 @@ UciSplitResult run_split(const UciOptions& options, const data::UciSet& set,
   UciSplitResult result;
   result.set = set.name;
   result.split = split;
-  result.gaussian = with_noise(likelihood::Kind::Gaussian);
-  result.predicted_noise = with_noise(likelihood::Kind::PredictedNoise);
+  // A device trains both at once.
+  ThreadPool pool(options.device == Device::Cpu ? 1 : 2);
+  pool.run(2, [&](std::int64_t i) {
+    if (i == 0) result.gaussian = with_noise(likelihood::Kind::Gaussian);
+    if (i == 1) {
+      result.predicted_noise = with_noise(likelihood::Kind::PredictedNoise);
+    }
+  });
   result.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();
@@ -345,8 +354,15 @@ std::vector<UciSplitResult> run_uci(const UciOptions& options,
   for (const data::UciSet& set : sets) tables.push_back(data::to_table(set));
   const std::vector<Task> tasks = tasks_of(sets, tables, run);
   const std::string key = configuration(options, fingerprint(sets));
+  // Threads that train on a device wait for it most of the time, and it trains
+  // what all of them ask for side by side.
+  std::optional<ThreadPool> waiting;
+  if (options.device != Device::Cpu) {
+    waiting.emplace(static_cast<int>(std::min(tasks.size(), kMostWaiting)));
+  }
   return run_left<UciSplitResult>(
-      tasks, pool, [&](const Task& task) { return task.kept(key); },
+      tasks, waiting ? *waiting : pool,
+      [&](const Task& task) { return task.kept(key); },
       [&](const Task& task) { return task.run(options, key); }, progress);
 }
 

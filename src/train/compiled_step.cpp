@@ -9,9 +9,9 @@
 
 #include "radir/core/error.h"
 #include "radir/kernels/adam.h"
-#include "radir/kernels/likelihood.h"
 #include "radir/kernels/network.h"
 #include "radir/likelihood/likelihood.h"
+#include "train/batch_loss.h"
 #include "train/posterior_set.h"
 #include "train/step_constants.h"
 
@@ -32,21 +32,22 @@ class CompiledStep<T>::Impl {
         execution_(execution),
         exchange_(std::move(exchange)),
         sharded_(sharded),
-        posteriors_(model, PosteriorSet<T>::Purpose::Training),
+        posteriors_(model, PosteriorSet<T>::Purpose::Training,
+                    model.likelihood_parameter_count() + 1),
         network_(model.spec().network.input, model.spec().network.layers,
-                 network_options(max_batch, execution.pool, posteriors_)),
+                 network_options(max_batch, execution.pool, posteriors_,
+                                 sharded == nullptr ? 1 : sharded->shards())),
         blocks_(parameter_blocks(model)),
         gradient_(static_cast<std::size_t>(model.parameter_count())),
-        targets_(static_cast<std::size_t>(max_batch * model.target_size())),
-        labels_(static_cast<std::size_t>(max_batch)),
+        batch_loss_(model, max_batch,
+                    sharded == nullptr ? 1 : sharded->shards()),
         own_(static_cast<std::size_t>(model.likelihood_parameter_count())),
         own_gradient_(own_.size()) {
     RADIR_CHECK(sharded == nullptr || (std::is_same_v<T, float>),
                 UnsupportedError, "compiled step: shards are added up in ",
                 "float, not in double");
     if (sharded == nullptr) return;
-    sums_.resize(static_cast<std::size_t>(posteriors_.gradient_count()) +
-                 own_.size() + 1);
+    shards_.ends.reserve(static_cast<std::size_t>(sharded->shards()));
   }
 
   StepLoss gradient(const TrainingState<T>& state, const Batch<T>& batch,
@@ -71,7 +72,7 @@ class CompiledStep<T>::Impl {
                          static_cast<std::uint64_t>(sample);
       posteriors_.sample(parameters, state.seed, noise, execution_.pool);
       const double sample_loss = sharded_ == nullptr
-                                     ? data_gradient(batch.count, scale)
+                                     ? data_gradient(scale)
                                      : sharded_gradient(batch, scale);
       loss_.nll += sample_loss;
       posteriors_.backward(parameters, gradient_.data(), sample_loss,
@@ -186,12 +187,13 @@ class CompiledStep<T>::Impl {
 
   static kernels::NetworkOptions network_options(
       std::int64_t max_batch, ThreadPool* pool,
-      const PosteriorSet<T>& posteriors) {
+      const PosteriorSet<T>& posteriors, std::int64_t shards) {
     kernels::NetworkOptions options;
     options.activation_noise = posteriors.activation_noise();
     options.dropout = posteriors.dropout();
     options.max_batch = max_batch;
     options.pool = pool;
+    options.max_shards = shards;
     return options;
   }
 
@@ -232,36 +234,17 @@ class CompiledStep<T>::Impl {
                 " in the batch");
   }
 
-  void gather_targets(const Batch<T>& batch) {
-    if (model_.likelihood().has_labels()) {
-      gather(batch, batch.labels, 1, labels_.data());
-    } else {
-      gather(batch, batch.targets, model_.target_size(), targets_.data());
-    }
-  }
-
-  /// The batch's rows of `width` numbers, one after the other. Rows are short:
-  /// a call of memmove for each would take longer than the copying.
-  template <typename V>
-  static void gather(const Batch<T>& batch, const V* from, std::int64_t width,
-                     V* to) {
-    for (std::int64_t i = 0; i < batch.count; ++i) {
-      const V* row = from + batch.row(i) * width;
-      for (std::int64_t k = 0; k < width; ++k) *to++ = row[k];
-    }
-  }
-
   void take(const Batch<T>& batch) {
     network_.set_input(batch.inputs, batch.count, batch.indices);
-    gather_targets(batch);
+    batch_loss_.take(batch);
   }
 
   /// Leaves the gradient of the weights in the posteriors; its loss.
-  double data_gradient(std::int64_t count, double scale) {
+  double data_gradient(double scale) {
     const T* outputs = network_.forward(posteriors_.weights());
     double loss = 0;
     add_own_gradient([&](double* gradient) {
-      loss = likelihood(outputs, count, scale, gradient);
+      loss = batch_loss_.all(network_, outputs, scale, own_, gradient);
     });
     network_.backward(posteriors_.weights(), posteriors_.weight_gradients());
     return scale * loss;
@@ -270,57 +253,58 @@ class CompiledStep<T>::Impl {
   /// The same, added up over shards: of the weights, of the likelihood's own
   /// parameters, and the loss.
   double sharded_gradient(const Batch<T>& batch, double scale) {
+    const T* sum = posteriors_.gradients();
     if constexpr (std::is_same_v<T, float>) {
       sharded_->add_up(
-          static_cast<std::int64_t>(sums_.size()),
-          [&](std::int64_t shard, float* part) {
-            write_shard(batch, shard, scale, part);
+          sum_count(),
+          [&](std::int64_t first, std::int64_t number, float* part) {
+            write_subtree(batch, first, number, scale, part);
           },
-          sums_.data());
+          posteriors_.gradients());
     }
-    const T* sum = sums_.data();
-    posteriors_.set_weight_gradients(sum);
     sum += posteriors_.gradient_count();
     T* gradient = gradient_.data() + model_.likelihood_offset();
     for (std::size_t i = 0; i < own_.size(); ++i) *gradient++ += *sum++;
     return static_cast<double>(*sum);
   }
-
-  void write_shard(const Batch<T>& batch, std::int64_t shard, double scale,
-                   T* part) {
-    const std::int64_t begin = shard * batch.count / sharded_->shards();
-    const std::int64_t end = (shard + 1) * batch.count / sharded_->shards();
-    std::fill_n(part, sums_.size(), T(0));
-    if (begin == end) return;
-    take(batch.part(begin, end - begin, model_.input_size(),
-                    model_.target_size()));
-    const std::vector<kernels::Weights<T>> weights =
-        posteriors_.weights_of_shard(shard);
-    const T* outputs = network_.forward(weights.data());
-    std::fill(own_gradient_.begin(), own_gradient_.end(), 0.0);
-    const double loss =
-        likelihood(outputs, end - begin, scale, own_gradient_.data());
-    network_.backward(weights.data(),
-                      posteriors_.weight_gradients_in(part).data());
-    T* rest = part + posteriors_.gradient_count();
-    for (double value : own_gradient_) *rest++ = T(value);
-    *rest = T(scale * loss);
+  std::int64_t sum_count() const {
+    return posteriors_.gradient_count() +
+           static_cast<std::int64_t>(own_.size()) + 1;
   }
 
-  /// Sum of the batch's NLL; leaves the derivative of `scale` times it by the
-  /// outputs in the network, and adds that by the likelihood's own parameters
-  /// to `own_gradient`.
-  double likelihood(const T* outputs, std::int64_t count, double scale,
-                    double* own_gradient) {
-    kernels::LikelihoodData<T> data;
-    data.outputs = outputs;
-    data.num_outputs = model_.output_size();
-    data.batch = count;
-    data.stride = network_.stride();
-    data.gradient = network_.output_gradient();
-    data.scale = scale;
-    return model_.likelihood().loss(data, {targets_.data(), labels_.data()},
-                                    own_.data(), own_gradient);
+  /// Shards end where vectors do, so that a subtree of them is one pass.
+  std::int64_t shard_begin(const Batch<T>& batch, std::int64_t shard) const {
+    const std::int64_t vectors =
+        (batch.count + kernels::kShardRows - 1) / kernels::kShardRows;
+    return std::min(batch.count,
+                    shard * vectors / sharded_->shards() * kernels::kShardRows);
+  }
+
+  /// The sum over shards [first, first + number): zeros where they are empty.
+  void write_subtree(const Batch<T>& batch, std::int64_t first,
+                     std::int64_t number, double scale, T* sum) {
+    const std::int64_t begin = shard_begin(batch, first);
+    const std::int64_t end = shard_begin(batch, first + number);
+    if (begin == end) {
+      std::fill_n(sum, sum_count(), T(0));
+      return;
+    }
+    shards_.first = begin;
+    shards_.ends.clear();
+    for (std::int64_t i = 1; i <= number; ++i) {
+      shards_.ends.push_back(shard_begin(batch, first + i) - begin);
+    }
+    take(batch.part(begin, end - begin, model_.input_size(),
+                    model_.target_size()));
+    network_.set_shards(shards_);
+    // Layers without noise in the activations have no variances.
+    std::fill(sum + posteriors_.draw().size(),
+              sum + posteriors_.gradient_count(), T(0));
+    const T* outputs = network_.forward(posteriors_.weights());
+    batch_loss_.in_shards(network_, outputs, shards_.ends, scale, own_,
+                          sum + posteriors_.gradient_count());
+    network_.backward(posteriors_.weights(),
+                      posteriors_.weight_gradients_in(sum).data());
   }
 
   /// Adds what `write` adds to zeros, by the likelihood's own parameters.
@@ -423,11 +407,10 @@ class CompiledStep<T>::Impl {
   StepLoss loss_;
   double scale_rate_ = 1;  // that rate_multiplier_ is for
   std::vector<T> rate_multiplier_;
-  std::vector<T> targets_;
-  std::vector<std::int64_t> labels_;
+  BatchLoss<T> batch_loss_;
   std::vector<double> own_;  // parameters of the likelihood's own
   std::vector<double> own_gradient_;
-  std::vector<T> sums_;  // over shards
+  kernels::BatchShards shards_;
 };
 
 template <typename T>

@@ -77,17 +77,32 @@ void for_each_chunk(const Model& model, const std::vector<T>& parameters,
 }  // namespace
 
 template <typename T>
-double predictive_nll(const Model& model, const std::vector<T>& parameters,
-                      const DataView<T>& data, std::int64_t samples,
-                      std::uint64_t seed, Execution execution) {
-  double sum = 0;
+std::vector<double> predictive_log_likelihoods(const Model& model,
+                                               const std::vector<T>& parameters,
+                                               const DataView<T>& data,
+                                               std::int64_t samples,
+                                               std::uint64_t seed,
+                                               Execution execution) {
+  std::vector<double> result;
   for_each_chunk(model, parameters, data, samples, seed, execution,
                  [&](const DataView<T>& chunk, const T* outputs) {
                    for (double value : log_likelihoods(
                             model, parameters, outputs, samples, chunk)) {
-                     sum -= value;
+                     result.push_back(value);
                    }
                  });
+  return result;
+}
+
+template <typename T>
+double predictive_nll(const Model& model, const std::vector<T>& parameters,
+                      const DataView<T>& data, std::int64_t samples,
+                      std::uint64_t seed, Execution execution) {
+  double sum = 0;
+  for (double value : predictive_log_likelihoods(model, parameters, data,
+                                                 samples, seed, execution)) {
+    sum -= value;
+  }
   return sum / static_cast<double>(data.count);
 }
 
@@ -157,18 +172,21 @@ NoiseFit fit_noise(const Model& model,
   return best;
 }
 
-#define RADIR_INSTANTIATE(T)                                                \
-  template std::vector<double> likelihood_parameters<T>(                    \
-      const Model&, const std::vector<T>&);                                 \
-  template std::vector<double> log_likelihoods<T>(                          \
-      const Model&, const std::vector<T>&, const T*, std::int64_t,          \
-      const DataView<T>&);                                                  \
-  template double predictive_nll<T>(const Model&, const std::vector<T>&,    \
-                                    const DataView<T>&, std::int64_t,       \
-                                    std::uint64_t, Execution);              \
-  template bool scale_noise<T>(const Model&, double, std::vector<T>&);      \
-  template NoiseFit fit_noise<T>(                                           \
-      const Model&, const std::vector<std::vector<T>>&, const DataView<T>&, \
+#define RADIR_INSTANTIATE(T)                                                 \
+  template std::vector<double> likelihood_parameters<T>(                     \
+      const Model&, const std::vector<T>&);                                  \
+  template std::vector<double> log_likelihoods<T>(                           \
+      const Model&, const std::vector<T>&, const T*, std::int64_t,           \
+      const DataView<T>&);                                                   \
+  template std::vector<double> predictive_log_likelihoods<T>(                \
+      const Model&, const std::vector<T>&, const DataView<T>&, std::int64_t, \
+      std::uint64_t, Execution);                                             \
+  template double predictive_nll<T>(const Model&, const std::vector<T>&,     \
+                                    const DataView<T>&, std::int64_t,        \
+                                    std::uint64_t, Execution);               \
+  template bool scale_noise<T>(const Model&, double, std::vector<T>&);       \
+  template NoiseFit fit_noise<T>(                                            \
+      const Model&, const std::vector<std::vector<T>>&, const DataView<T>&,  \
       std::int64_t, std::uint64_t, const std::vector<double>&, Execution);
 RADIR_INSTANTIATE(float)
 RADIR_INSTANTIATE(double)

@@ -92,6 +92,16 @@ void describe(SettingsVisitor& visit, HmcOptions& options) {
   visit.integer({"start_steps", "Steps of Adam that find where a chain starts",
                  between(0, 1e9)},
                 options.start_steps);
+  visit.number({"step_size",
+                "Longest step of the method sghmc, in units of the deviation "
+                "of a coordinate",
+                inside(0, 1)},
+               options.step_size);
+  visit.number({"friction",
+                "Friction of the method sghmc: a higher one allows longer "
+                "steps, which then go less far",
+                above(0)},
+               options.friction);
 }
 
 template <typename T>
@@ -262,9 +272,7 @@ void Hmc<T>::adapt(TrainingState<T>& state, double acceptance) const {
 
 template <typename T>
 void Hmc<T>::keep_draw(const TrainingState<T>& state, std::vector<T>& kept) {
-  const std::int64_t done = state.step - options_.warmup;
-  const std::int64_t every = options_.draws / options_.kept;
-  if (done <= 0 || done % every != 0 || done / every > options_.kept) return;
+  if (!options_.keeps(state.step)) return;
   density_.gradient(state.parameters.data(), gradient_.data());
   kept.insert(kept.end(), density_.parameters().begin(),
               density_.parameters().end());
@@ -273,8 +281,10 @@ void Hmc<T>::keep_draw(const TrainingState<T>& state, std::vector<T>& kept) {
 template <typename T>
 ChainStatistics chain_statistics(const TrainingState<T>& state,
                                  const HmcOptions& options) {
-  const std::vector<T>& values = state.optimizer.slots.at(kAdaptation);
   ChainStatistics result;
+  const auto found = state.optimizer.slots.find(kAdaptation);
+  if (found == state.optimizer.slots.end()) return result;
+  const std::vector<T>& values = found->second;
   const std::int64_t draws = state.step - options.warmup;
   if (draws > 0) {
     result.acceptance = static_cast<double>(values[kAcceptanceSum]) /

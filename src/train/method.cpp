@@ -9,6 +9,7 @@
 #include "radir/train/coordinate_ascent.h"
 #include "radir/train/hmc.h"
 #include "radir/train/pbp.h"
+#include "radir/train/sghmc.h"
 
 namespace radir::train {
 namespace {
@@ -59,7 +60,10 @@ std::deque<MethodInfo>& registry() {
       method_info<Hmc>("hmc", "Hamiltonian Monte Carlo on the exact posterior"),
       method_info<Pbp>("pbp",
                        "Probabilistic backpropagation: passes of moment "
-                       "matching, for regression")};
+                       "matching, for regression"),
+      method_info<Sghmc>("sghmc",
+                         "Hamiltonian Monte Carlo on gradients of batches, "
+                         "with a bias")};
   return entries;
 }
 

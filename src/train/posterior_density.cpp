@@ -101,6 +101,48 @@ class PosteriorDensity<T>::Impl {
   }
 
   Energy gradient(const T* coordinates, T* gradient) {
+    return energy_of(
+        coordinates, gradient, [&](const kernels::LikelihoodData<T>& data) {
+          return draws_.likelihood().marginal_loss(
+              data, {targets_.data(), labels_.data()}, own_.data());
+        });
+  }
+
+  std::vector<double> initial_own(std::int64_t data_count) const {
+    std::vector<double> own(own_.size());
+    draws_.likelihood().initialize(data_count * draws_.target_size(),
+                                   own.data());
+    return own;
+  }
+
+  Energy estimate(const T* coordinates, std::int64_t data_count,
+                  double own_rate, std::vector<double>& own, T* gradient) {
+    const likelihood::Likelihood& likelihood = draws_.likelihood();
+    const auto examples = static_cast<double>(data_count);
+    own_ = own;
+    return energy_of(
+        coordinates, gradient, [&](kernels::LikelihoodData<T> data) {
+          data.scale = examples / static_cast<double>(data.batch);
+          std::vector<double> own_gradient(own.size());
+          const double loss =
+              likelihood.loss(data, {targets_.data(), labels_.data()},
+                              own.data(), own_gradient.data());
+          for (double& value : own_gradient) value /= examples;
+          likelihood.kl_backward(own.data(), 1 / examples, own_gradient.data());
+          likelihood::OwnStep step;
+          step.examples = examples;
+          step.numbers = examples * static_cast<double>(draws_.target_size());
+          step.rate = own_rate;
+          likelihood.own_step(own_gradient.data(), step, own.data());
+          return data.scale * loss;
+        });
+  }
+
+ private:
+  /// `nll_of` gets the outputs; it gives the negative log-likelihood and writes
+  /// its gradient.
+  template <typename NllOf>
+  Energy energy_of(const T* coordinates, T* gradient, const NllOf& nll_of) {
     for (const Entry& entry : entries_) {
       entry.prior->weights(coordinates + entry.begin,
                            parameters_.data() + entry.weight);
@@ -112,8 +154,7 @@ class PosteriorDensity<T>::Impl {
     data.stride = network_.stride();
     data.gradient = network_.output_gradient();
     Energy energy;
-    energy.nll = draws_.likelihood().marginal_loss(
-        data, {targets_.data(), labels_.data()}, own_.data());
+    energy.nll = nll_of(data);
     std::copy(own_.begin(), own_.end(),
               parameters_.begin() + draws_.likelihood_offset());
     network_.backward(weights_.data(), weight_gradients_.data());
@@ -125,7 +166,6 @@ class PosteriorDensity<T>::Impl {
     return energy;
   }
 
- private:
   /// The prior of one tensor.
   struct Entry {
     std::unique_ptr<posterior::WeightPrior<T>> prior;
@@ -206,6 +246,17 @@ template <typename T>
 typename PosteriorDensity<T>::Energy PosteriorDensity<T>::gradient(
     const T* coordinates, T* gradient) {
   return impl_->gradient(coordinates, gradient);
+}
+template <typename T>
+std::vector<double> PosteriorDensity<T>::initial_own(
+    std::int64_t data_count) const {
+  return impl_->initial_own(data_count);
+}
+template <typename T>
+typename PosteriorDensity<T>::Energy PosteriorDensity<T>::estimate(
+    const T* coordinates, std::int64_t data_count, double own_rate,
+    std::vector<double>& own, T* gradient) {
+  return impl_->estimate(coordinates, data_count, own_rate, own, gradient);
 }
 template <typename T>
 const std::vector<T>& PosteriorDensity<T>::parameters() const {

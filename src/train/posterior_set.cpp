@@ -12,13 +12,12 @@ namespace {
 
 /// Stream numbers from here on draw starting values, those below it noise.
 constexpr std::uint32_t kInitialStreams = 1u << 31;
-/// Shards of a batch have seeds of their own, this far apart.
-constexpr std::uint64_t kShardSeeds = 0xD1342543DE82EF95u;
 
 }  // namespace
 
 template <typename T>
-PosteriorSet<T>::PosteriorSet(const Model& model, Purpose purpose) {
+PosteriorSet<T>::PosteriorSet(const Model& model, Purpose purpose,
+                              std::int64_t more) {
   for (const WeightedLayer& layer : model.layers()) {
     add(model, layer.shape, layer.weight, layer.first_weight_parameter,
         purpose == Purpose::Training);
@@ -35,52 +34,27 @@ PosteriorSet<T>::PosteriorSet(const Model& model, Purpose purpose) {
           layer.first_bias_parameter, by_moments);
     }
   }
-  draw_gradient_.resize(draw_.size());
   weights_ = weights_in(draw_.data());
-  T* gradient = draw_gradient_.data();
-  for (const kernels::Weights<T>& layer : weights_) {
-    const auto offset = [&](const T* p) { return p - draw_.data(); };
-    weight_gradients_.push_back(
-        {gradient + offset(layer.weight),
-         layer.bias == nullptr ? nullptr : gradient + offset(layer.bias)});
-  }
   add_variances();
-}
-
-template <typename T>
-std::vector<kernels::Weights<T>> PosteriorSet<T>::weights_of_shard(
-    std::int64_t shard) const {
-  std::vector<kernels::Weights<T>> result = weights_;
-  for (kernels::Weights<T>& layer : result) {
-    layer.noise.seed += static_cast<std::uint64_t>(shard) * kShardSeeds;
-  }
-  return result;
+  gradients_.resize(static_cast<std::size_t>(gradient_count() + more));
+  weight_gradients_ = weight_gradients_in(gradients_.data());
 }
 
 template <typename T>
 std::vector<kernels::WeightGradients<T>> PosteriorSet<T>::weight_gradients_in(
     T* buffer) const {
-  const auto moved = [&](const T* p) {
-    if (p == nullptr) return static_cast<T*>(nullptr);
-    const bool variance = p >= variance_gradient_.data() &&
-                          p < variance_gradient_.data() + variance_.size();
-    return variance ? buffer + draw_.size() + (p - variance_gradient_.data())
-                    : buffer + (p - draw_gradient_.data());
+  const auto place = [&](const T* p, const std::vector<T>& numbers, T* to) {
+    return p == nullptr ? nullptr : to + (p - numbers.data());
   };
+  T* const variances = buffer + draw_.size();
   std::vector<kernels::WeightGradients<T>> result;
-  for (const kernels::WeightGradients<T>& layer : weight_gradients_) {
-    result.push_back({moved(layer.weight), moved(layer.bias),
-                      moved(layer.weight_variance),
-                      moved(layer.bias_variance)});
+  for (const kernels::Weights<T>& layer : weights_) {
+    result.push_back({place(layer.weight, draw_, buffer),
+                      place(layer.bias, draw_, buffer),
+                      place(layer.weight_variance, variance_, variances),
+                      place(layer.bias_variance, variance_, variances)});
   }
   return result;
-}
-
-template <typename T>
-void PosteriorSet<T>::set_weight_gradients(const T* buffer) {
-  std::copy_n(buffer, draw_.size(), draw_gradient_.begin());
-  std::copy_n(buffer + draw_.size(), variance_.size(),
-              variance_gradient_.begin());
 }
 
 template <typename T>
@@ -90,18 +64,14 @@ void PosteriorSet<T>::add_variances() {
     return;
   }
   variance_.resize(draw_.size());
-  variance_gradient_.resize(draw_.size());
   for (std::size_t l = 0; l < weights_.size(); ++l) {
     if (!activation_noise_[l]) continue;
     kernels::Weights<T>& layer = weights_[l];
-    kernels::WeightGradients<T>& gradients = weight_gradients_[l];
-    const auto beside = [&](const T* p, std::vector<T>& buffer) {
-      return p == nullptr ? nullptr : buffer.data() + (p - draw_.data());
+    const auto beside = [&](const T* p) {
+      return p == nullptr ? nullptr : variance_.data() + (p - draw_.data());
     };
-    layer.weight_variance = beside(layer.weight, variance_);
-    layer.bias_variance = beside(layer.bias, variance_);
-    gradients.weight_variance = beside(layer.weight, variance_gradient_);
-    gradients.bias_variance = beside(layer.bias, variance_gradient_);
+    layer.weight_variance = beside(layer.weight);
+    layer.bias_variance = beside(layer.bias);
   }
 }
 
@@ -197,16 +167,14 @@ void PosteriorSet<T>::backward(const T* parameters, T* gradient, double loss,
   for (Entry& entry : entries_) {
     if (entry.by_moments || entry.by_dropout) {
       entry.posterior.moments_backward(
-          bind(entry, parameters), draw_gradient_.data() + entry.draw_offset,
-          entry.by_moments ? variance_gradient_.data() + entry.draw_offset
-                           : nullptr,
+          bind(entry, parameters), draw_gradient() + entry.draw_offset,
+          entry.by_moments ? variance_gradient() + entry.draw_offset : nullptr,
           bind(entry, gradient));
       continue;
     }
-    entry.posterior.backward(bind(entry, parameters),
-                             draw_.data() + entry.draw_offset,
-                             draw_gradient_.data() + entry.draw_offset,
-                             bind(entry, gradient), loss, pool);
+    entry.posterior.backward(
+        bind(entry, parameters), draw_.data() + entry.draw_offset,
+        draw_gradient() + entry.draw_offset, bind(entry, gradient), loss, pool);
   }
 }
 

@@ -26,8 +26,10 @@ class PosteriorSet {
   /// the variances too.
   enum class Purpose { Prediction, Training };
 
+  /// For `more` see gradients().
   explicit PosteriorSet(const Model& model,
-                        Purpose purpose = Purpose::Prediction);
+                        Purpose purpose = Purpose::Prediction,
+                        std::int64_t more = 0);
 
   void initialize(std::uint64_t seed, T* parameters);
 
@@ -53,18 +55,13 @@ class PosteriorSet {
   const kernels::WeightGradients<T>* weight_gradients() const {
     return weight_gradients_.data();
   }
-  // For a batch in shards.
-  /// The last draw for one of them, with its own noise in the activations and
-  /// inputs; shard 0 has that of weights().
-  std::vector<kernels::Weights<T>> weights_of_shard(std::int64_t shard) const;
-  /// Numbers of the gradients of all weights.
+  /// The gradients of all weights in one buffer, and `more` numbers behind.
+  T* gradients() { return gradients_.data(); }
   std::int64_t gradient_count() const {
     return static_cast<std::int64_t>(draw_.size() + variance_.size());
   }
-  /// Where they go in a buffer of so many.
+  /// weight_gradients() in another such buffer.
   std::vector<kernels::WeightGradients<T>> weight_gradients_in(T* buffer) const;
-  /// Copies from such a buffer.
-  void set_weight_gradients(const T* buffer);
 
   /// As kernels::NetworkOptions takes it.
   const std::vector<bool>& activation_noise() const {
@@ -104,6 +101,8 @@ class PosteriorSet {
            const posterior::Options& options, std::size_t first_parameter,
            bool training);
   void add_variances();
+  T* draw_gradient() { return gradients_.data(); }
+  T* variance_gradient() { return gradients_.data() + draw_.size(); }
   const posterior::Arrays<const T>& bind(Entry& entry, const T* flat) {
     return entry.inputs.to(flat, entry.offsets);
   }
@@ -118,10 +117,9 @@ class PosteriorSet {
   std::vector<bool> activation_noise_;
   std::vector<double> dropout_;  // rates, per weighted layer
   std::vector<T> draw_;
-  std::vector<T> draw_gradient_;
   // Laid out as draw_, where any noise is drawn in the activations.
   std::vector<T> variance_;
-  std::vector<T> variance_gradient_;
+  std::vector<T> gradients_;  // by draw_, then by variance_
   std::vector<kernels::Weights<T>> weights_;
   std::vector<kernels::WeightGradients<T>> weight_gradients_;
 };

@@ -48,6 +48,19 @@ void solve_upper(const std::vector<double>& factor, std::vector<double>& b) {
   }
 }
 
+/// All but the pieces of numbers.
+std::vector<std::size_t> linear_inputs(const data::TableEncoder& encoder) {
+  std::vector<std::size_t> used;
+  std::size_t first = 0;
+  for (const data::ColumnCode& code : encoder.inputs()) {
+    for (std::size_t i = 0; i < at(code.width()); ++i) {
+      if (i == 0 || i > code.pieces.size()) used.push_back(first + i);
+    }
+    first += at(code.width());
+  }
+  return used;
+}
+
 }  // namespace
 
 ConstantModel::ConstantModel(const data::TableEncoder& encoder,
@@ -89,19 +102,23 @@ likelihood::ClassPrediction ConstantModel::classes() const {
 
 std::optional<LinearModel> LinearModel::fit(const data::TableEncoder& encoder,
                                             const data::EncodedRows& rows) {
-  const std::size_t inputs = at(encoder.input_size());
-  if (encoder.input_size() > kMostInputs) return std::nullopt;
+  LinearModel model;
+  model.used_ = linear_inputs(encoder);
+  const std::size_t inputs = model.used_.size();
+  if (inputs > at(kMostInputs)) return std::nullopt;
   const double cost =
       static_cast<double>(rows.count) * static_cast<double>(inputs * inputs);
   const std::int64_t stride = 1 + static_cast<std::int64_t>(cost / kMostWork);
-  LinearModel model;
   model.target_mean_ = encoder.target().mean;
   model.target_scale_ = encoder.target().scale;
   model.centre_.assign(inputs, 0);
   double count = 0;
+  const auto row = [&](std::int64_t r) {
+    return rows.inputs.data() + r * encoder.input_size();
+  };
   for (std::int64_t r = 0; r < rows.count; r += stride) {
     for (std::size_t i = 0; i < inputs; ++i) {
-      model.centre_[i] += static_cast<double>(rows.inputs[at(r) * inputs + i]);
+      model.centre_[i] += static_cast<double>(row(r)[model.used_[i]]);
     }
     model.level_ += static_cast<double>(rows.targets[at(r)]);
     ++count;
@@ -113,7 +130,7 @@ std::optional<LinearModel> LinearModel::fit(const data::TableEncoder& encoder,
   std::vector<double> moments(inputs);
   double squares = 0;
   for (std::int64_t r = 0; r < rows.count; r += stride) {
-    const auto x = model.centred(rows.inputs.data() + at(r) * inputs);
+    const auto x = model.centred(row(r));
     const double y = static_cast<double>(rows.targets[at(r)]) - model.level_;
     squares += y * y;
     for (std::size_t i = 0; i < inputs; ++i) {
@@ -140,7 +157,7 @@ std::optional<LinearModel> LinearModel::fit(const data::TableEncoder& encoder,
 std::vector<double> LinearModel::centred(const float* inputs) const {
   std::vector<double> x(centre_.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
-    x[i] = static_cast<double>(inputs[i]) - centre_[i];
+    x[i] = static_cast<double>(inputs[used_[i]]) - centre_[i];
   }
   return x;
 }

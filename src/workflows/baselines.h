@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -29,9 +30,9 @@ class ConstantModel {
   std::vector<double> frequencies_;
 };
 
-/// Ridge regression of a numeric target on the encoded inputs, in closed form:
-/// penalty 1 on standardised weights, noise from the residuals, error bars of
-/// the weights included.
+/// Ridge regression of a numeric target on the encoded inputs, without pieces
+/// of numbers, in closed form: penalty 1 on standardised weights, noise from
+/// the residuals, error bars of the weights included.
 class LinearModel {
  public:
   /// With more inputs than this its cost, cubic in them, would be felt.
@@ -53,6 +54,7 @@ class LinearModel {
   double target_scale_ = 1;
   double level_ = 0;  // standardised, as the noise
   double noise_ = 1;
+  std::vector<std::size_t> used_;  // inputs, of an encoded row
   std::vector<double> centre_;
   std::vector<double> weights_;
   std::vector<double> factor_;  // Cholesky factor of the penalised Gram matrix

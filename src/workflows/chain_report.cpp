@@ -31,7 +31,11 @@ ChainReport chain_report(const TableModel& model, const data::EncodedRows& rows,
   ChainReport report;
   report.chains = static_cast<std::int64_t>(chains.size());
   for (const train::ChainStatistics& chain : chains) {
-    report.acceptance += chain.acceptance / static_cast<double>(chains.size());
+    if (chain.acceptance) {
+      report.acceptance =
+          report.acceptance.value_or(0) +
+          *chain.acceptance / static_cast<double>(chains.size());
+    }
     report.divergences += chain.divergences;
   }
   const auto draws = static_cast<std::int64_t>(model.networks.size());
@@ -68,12 +72,13 @@ ChainReport chain_report(const TableModel& model, const data::EncodedRows& rows,
 }
 
 nlohmann::ordered_json to_json(const ChainReport& report) {
-  return {{"chains", report.chains},
-          {"r_hat_mean", report.r_hat_mean},
-          {"r_hat_95", report.r_hat_95},
-          {"effective_draws", report.effective_draws},
-          {"acceptance", report.acceptance},
-          {"divergences", report.divergences}};
+  nlohmann::ordered_json json = {{"chains", report.chains},
+                                 {"r_hat_mean", report.r_hat_mean},
+                                 {"r_hat_95", report.r_hat_95},
+                                 {"effective_draws", report.effective_draws}};
+  if (report.acceptance) json["acceptance"] = *report.acceptance;
+  json["divergences"] = report.divergences;
+  return json;
 }
 
 }  // namespace radir::workflows

@@ -74,33 +74,42 @@ std::vector<float> grid(const data::EncodedRows& rows, std::int64_t inputs,
 /// Adds the point of the rows, which all have the same value of the column.
 void add_number(TablePredictor& predictor, const data::EncodedRows& rows,
                 ColumnCurve& curve) {
-  std::vector<std::vector<double>> locations(
-      static_cast<std::size_t>(rows.count));
-  std::vector<double> variances(static_cast<std::size_t>(rows.count));
+  const auto row_count = static_cast<std::size_t>(rows.count);
+  std::vector<std::vector<double>> locations(row_count), weights(row_count);
+  std::vector<double> variances(row_count);
   predictor.regression(
       rows, [&](std::int64_t row, const likelihood::PredictiveMixture& p) {
         const auto at = static_cast<std::size_t>(row);
+        double total = 0;
+        for (const likelihood::MixtureComponent& c : p.components()) {
+          total += c.weight;
+        }
         for (const likelihood::MixtureComponent& c : p.components()) {
           locations[at].push_back(c.location - c.offset);
+          weights[at].push_back(c.weight / total);
         }
         variances[at] = p.aleatoric_deviation() * p.aleatoric_deviation();
       });
-  std::vector<double> means;  // of each draw, over the rows
+  // Of each draw, over the rows.
+  std::vector<double> means, shares;
   double variance = 0, count = 0;
   for (std::size_t row = 0; row < locations.size(); ++row) {
     if (locations[row].empty()) continue;
     means.resize(locations[row].size());
+    shares.resize(means.size());
     for (std::size_t d = 0; d < means.size(); ++d) {
       means[d] += locations[row][d];
+      shares[d] += weights[row][d];
     }
     variance += variances[row];
     ++count;
   }
   double mean = 0, squares = 0;
-  const auto draws = static_cast<double>(means.size());
-  for (double& value : means) mean += (value /= count) / draws;
-  for (const double value : means) {
-    squares += (value - mean) * (value - mean) / draws;
+  for (std::size_t d = 0; d < means.size(); ++d) {
+    mean += (means[d] /= count) * (shares[d] /= count);
+  }
+  for (std::size_t d = 0; d < means.size(); ++d) {
+    squares += (means[d] - mean) * (means[d] - mean) * shares[d];
   }
   curve.mean.push_back(mean);
   curve.epistemic.push_back(std::sqrt(squares));
@@ -154,6 +163,7 @@ ColumnCurve curve_of(TablePredictor& predictor, const data::EncodedRows& rows,
       curve.values.push_back(place.code->mean +
                              place.code->scale * static_cast<double>(value));
       std::vector<float> code(static_cast<std::size_t>(place.code->width()));
+      data::encode_number(*place.code, curve.values.back(), code.data());
       code.front() = value;
       add_point(code);
     }

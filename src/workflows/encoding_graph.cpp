@@ -134,6 +134,7 @@ class Encoding {
     std::vector<std::string> parts = {graph_.node(
         "Div", {graph_.node("Sub", {code.name, graph_.constant(code.mean)}),
                 graph_.constant(code.scale)})};
+    if (!code.pieces.empty()) parts.push_back(pieces(code));
     const auto add_cycle = [&](const std::string& position) {
       // Sines of doubles are not in every runtime; that of a float is enough.
       const std::string angle =
@@ -156,6 +157,28 @@ class Encoding {
           graph_.cast(graph_.node("Not", {known}), OnnxElement::Double));
     }
     return graph_.cast(concatenated(parts), OnnxElement::Float);
+  }
+
+  /// All pieces of a number at once.
+  std::string pieces(const ColumnCode& code) {
+    std::vector<double> from, steepness, mean, scale;
+    for (const data::NumberPiece& piece : code.pieces) {
+      from.push_back(piece.from);
+      steepness.push_back(1 / (piece.to - piece.from));
+      mean.push_back(piece.mean);
+      scale.push_back(piece.scale);
+    }
+    const auto row = [&](const std::vector<double>& values) {
+      return graph_.constant(values,
+                             {1, static_cast<std::int64_t>(values.size())});
+    };
+    const std::string share = graph_.node(
+        "Mul", {graph_.node("Sub", {code.name, row(from)}), row(steepness)});
+    const std::string inside =
+        graph_.node("Min", {graph_.node("Max", {share, graph_.constant(0.0)}),
+                            graph_.constant(1.0)});
+    return graph_.node("Div",
+                       {graph_.node("Sub", {inside, row(mean)}), row(scale)});
   }
 
   /// A table of what each level becomes, then any other, then a missing value.

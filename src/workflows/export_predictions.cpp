@@ -121,6 +121,10 @@ class PredictionFile {
  public:
   PredictionFile(const TableModel& model, const TablePredictionOptions& options)
       : model_(model), network_(model.spec), options_(options) {
+    summary_.input_note =
+        "one tensor [batch, 1] per column, under its name: numbers as double "
+        "(NaN: missing), dates as days since 1970-01-01, text as string "
+        "(empty: missing).";
     samples_ = network_.has_noise() ? options.samples : 1;
     const train::Predictor<float> predictor(network_, model.networks, samples_,
                                             options.seed);
@@ -158,10 +162,6 @@ class PredictionFile {
             static_cast<std::int64_t>(layer.weight.size() + layer.bias.size());
       }
     }
-    summary.input_note =
-        "one tensor [batch, 1] per column, under its name: numbers as double "
-        "(NaN: missing), dates as days since 1970-01-01, text as string "
-        "(empty: missing).";
     return summary;
   }
 
@@ -209,7 +209,7 @@ class PredictionFile {
         return {
             target_of(output_of(graph_, outputs, 0)),
             scale_of(output_of(graph_, outputs, 1), kernels::kMinLogVariance),
-            "", "", ""};
+            "", draw_weights(1), ""};
       case likelihood::Kind::Mixture:
         return noise_parts(outputs);
       case likelihood::Kind::Categorical:
@@ -219,6 +219,21 @@ class PredictionFile {
         "export: predictions of the ",
         likelihood::to_string(model_.spec.likelihood.kind),
         " likelihood have no ONNX form");
+  }
+
+  /// How much each draw counts, with a mean of 1: [draw, 1, ...]; empty where
+  /// all are equal.
+  std::string draw_weights(std::int64_t axes) {
+    if (model_.weights.empty()) return "";
+    const auto networks = static_cast<double>(model_.weights.size());
+    std::vector<double> weights;
+    for (const double weight : model_.weights) {
+      weights.insert(weights.end(), static_cast<std::size_t>(samples_),
+                     weight * networks);
+    }
+    Ints shape = {static_cast<std::int64_t>(draws_.size())};
+    shape.resize(static_cast<std::size_t>(1 + axes), 1);
+    return graph_.constant(weights, shape);
   }
 
   /// Student's t around each draw.
@@ -236,7 +251,7 @@ class PredictionFile {
     }
     return {target_of(output_of(graph_, outputs, 0)),
             graph_.constant(scales, {draws, 1}),
-            graph_.constant(degrees, {draws, 1}), "", ""};
+            graph_.constant(degrees, {draws, 1}), draw_weights(1), ""};
   }
 
   /// Means, log variances and logits of the parts of each draw.
@@ -266,12 +281,12 @@ class PredictionFile {
         "ReduceSum",
         {graph_.node("Mul", {shares, means}), graph_.constant(Ints{2}, {1})},
         {{"keepdims", std::int64_t{1}}});
-    const double least = options.least_scale > 0
-                             ? std::max(kernels::kMinLogVariance,
-                                        2 * std::log(options.least_scale))
-                             : kernels::kMinLogVariance;
-    return {flat(target_of(means)), flat(scale_of(third(1), least)), "",
-            flat(shares), flat(scaled(graph_.node("Sub", {means, mean})))};
+    const double least = likelihood::min_log_variance(options);
+    const std::string weights = draw_weights(2);
+    return {
+        flat(target_of(means)), flat(scale_of(third(1), least)), "",
+        flat(weights.empty() ? shares : graph_.node("Mul", {shares, weights})),
+        flat(scaled(graph_.node("Sub", {means, mean})))};
   }
 
   void add_numbers(const std::string& outputs) {
@@ -317,8 +332,11 @@ class PredictionFile {
     const std::string of_draws =
         graph_.node("Softmax", {graph_.cast(outputs, OnnxElement::Double)},
                     {{"axis", std::int64_t{2}}});
+    const std::string weights = draw_weights(2);
     const auto mean = [&](const std::string& value) {
-      return graph_.node("ReduceMean", {value},
+      const std::string weighted =
+          weights.empty() ? value : graph_.node("Mul", {value, weights});
+      return graph_.node("ReduceMean", {weighted},
                          {{"axes", Ints{0}}, {"keepdims", std::int64_t{0}}});
     };
     const std::string probabilities = mean(of_draws);  // [batch, class]

@@ -14,6 +14,7 @@
 #include "radir/workflows/table_search.h"
 #include "workflows/baselines.h"
 #include "workflows/encoded_subset.h"
+#include "workflows/row_groups.h"
 
 namespace radir::workflows {
 namespace {
@@ -194,6 +195,21 @@ std::vector<HoldoutPart> holdout_parts(std::int64_t rows,
     }
     std::sort(parts[p].held_out.begin(), parts[p].held_out.end());
     std::sort(parts[p].fitted.begin(), parts[p].fitted.end());
+  }
+  return parts;
+}
+
+std::vector<HoldoutPart> holdout_parts(
+    const std::vector<std::int64_t>& table_rows, const TableSettings& settings,
+    bool tuned) {
+  const RowGroups groups(table_rows);
+  auto parts = holdout_parts(groups.count(), settings, tuned);
+  for (HoldoutPart& part : parts) {
+    for (std::vector<std::int64_t>* rows : {&part.fitted, &part.held_out}) {
+      std::vector<std::int64_t> places;
+      for (const std::int64_t group : *rows) groups.append(group, places);
+      *rows = std::move(places);
+    }
   }
   return parts;
 }

@@ -7,6 +7,7 @@
 #include "radir/files/json_object.h"
 #include "radir/report/table.h"
 #include "radir/workflows/holdout.h"
+#include "radir/workflows/table_settings.h"
 
 namespace radir::workflows {
 namespace {
@@ -77,7 +78,7 @@ std::string columns_clause(const HeldOut& held_out) {
 std::string describe(const HeldOut& held_out) {
   const std::int64_t rows =
       held_out.assessment.rows + held_out.assessment.left_out;
-  const bool chains = held_out.method == "hmc";
+  const bool chains = is_sampler(held_out.method);
   const std::string by =
       fmt::format("{} {}{}", held_out.fits, chains ? "chain" : "network",
                   held_out.fits == 1 ? "" : "s");

@@ -24,13 +24,12 @@ class CheckpointWriter {
  public:
   CheckpointWriter(std::string path, const std::string& configuration,
                    const CheckpointOptions& options, std::atomic<bool>& failing,
-                   std::function<bool()> must_stop, bool writes)
+                   std::function<bool()> must_stop)
       : path_(std::move(path)),
         configuration_(configuration),
         options_(options),
         failing_(failing),
         must_stop_(std::move(must_stop)),
-        writes_(writes),
         due_(Clock::now() + options.every) {}
 
   /// Between two steps: false when the fit has to stop. A step takes a few
@@ -43,6 +42,11 @@ class CheckpointWriter {
 
   bool stopped() const { return stopped_; }
 
+  /// Whether this is what was written or read last.
+  bool has(const Progress& progress) const {
+    return progress.state.step == written_step_;
+  }
+
   void resumed_from(const Progress& progress) {
     written_step_ = progress.state.step;
   }
@@ -50,7 +54,12 @@ class CheckpointWriter {
   /// A failure does not stop the training: the disk may have space later, and
   /// the last good checkpoint is still there. One network speaks for all.
   void write(const Progress& progress) {
-    if (progress.state.step == written_step_ || !writes_) return;
+    train::ShardedSum* const sharded = options_.sharded;
+    if (has(progress)) return;
+    // Whoever does not write need not ask the others in every step.
+    if (sharded != nullptr && !(sharded->writes() && sharded->may_write())) {
+      return;
+    }
     try {
       io::write_checkpoint(path_, progress, configuration_);
       written_step_ = progress.state.step;
@@ -70,7 +79,6 @@ class CheckpointWriter {
   const CheckpointOptions& options_;
   std::atomic<bool>& failing_;  // whether the run's last attempt failed
   std::function<bool()> must_stop_;
-  bool writes_;
   Clock::time_point due_;
   std::int64_t written_step_ = 0;  // the start needs no checkpoint
   bool stopped_ = false;
@@ -131,10 +139,34 @@ train::TrainingResult<float> ResumableRun::fit(
   options.sharded = sharded;
   const std::string configuration =
       sharded == nullptr ? given : with_shards(given, sharded->shards());
+  // Of a training that is begun again, each epoch is reported once.
+  std::int64_t last_epoch = 0;
+  const auto report = [&](const train::EpochReport& epoch) {
+    if (epoch.epoch <= last_epoch) return true;
+    last_epoch = epoch.epoch;
+    return !on_epoch || on_epoch(epoch);
+  };
+  if (sharded == nullptr) {
+    return fit_once(configuration, model, data, options, report, pool,
+                    std::move(start));
+  }
+  for (;;) {
+    try {
+      return fit_once(configuration, model, data, options, report, pool, start);
+    } catch (const Rejoin& error) {
+      if (error.starts_over()) throw;
+    }
+  }
+}
+
+train::TrainingResult<float> ResumableRun::fit_once(
+    const std::string& configuration, const train::Model& model,
+    const train::DataView<float>& data, const train::TrainerOptions& options,
+    const std::function<bool(const train::EpochReport&)>& on_epoch,
+    ThreadPool* pool, std::optional<Progress> start) const {
   const std::string path = folder_->checkpoint_file(part_);
-  CheckpointWriter writer(
-      path, configuration, options_, *failing_, [this] { return must_stop(); },
-      writes());
+  CheckpointWriter writer(path, configuration, options_, *failing_,
+                          [this] { return must_stop(); });
   train::Resumption<float> resumption;
   resumption.from = std::move(start);
   std::error_code error;
@@ -142,26 +174,37 @@ train::TrainingResult<float> ResumableRun::fit(
     resumption.from = io::read_checkpoint<float>(path, configuration);
     writer.resumed_from(*resumption.from);
     for (const train::EpochReport& report : resumption.from->history) {
-      if (on_epoch && !on_epoch(report)) return std::move(*resumption.from);
+      if (!on_epoch(report)) return std::move(*resumption.from);
     }
   } else if (options_.shared != nullptr && !options_.shared->is_own(part_) &&
              options_.shared->is_done(part_)) {
     throw FinishedElsewhere("the other workers have finished the run");
   }
-  if (sharded != nullptr) sharded->begin();
-  resumption.between_steps = [&writer](const Progress& progress) {
-    return writer.between_steps(progress);
+  resumption.between_steps = [&](const Progress& progress) {
+    if (!writer.between_steps(progress)) return false;
+    if (options.sharded != nullptr) {
+      options.sharded->begin_step(part_, progress.state.step, [&] {
+        writer.write(progress);
+        RADIR_CHECK(writer.has(progress), IoError, path, ": was not written");
+      });
+    }
+    return true;
   };
   const auto report = [&on_epoch](const train::EpochReport& epoch,
                                   const train::TrainingState<float>&) {
-    return !on_epoch || on_epoch(epoch);
+    return on_epoch(epoch);
   };
   Progress result = train::fit<float>(model, data, options, report, pool,
                                       std::move(resumption));
   if (writer.stopped()) {
     throw Interrupted("the training was stopped on request");
   }
-  writer.write(result);
+  const auto save = [&] { writer.write(result); };
+  if (options.sharded != nullptr) {
+    options.sharded->end(part_, save);
+  } else {
+    save();
+  }
   return result;
 }
 
@@ -189,12 +232,8 @@ std::optional<std::string> ResumableRun::result() const {
   }
 }
 
-bool ResumableRun::writes() const {
-  return options_.sharded == nullptr || options_.sharded->writes();
-}
-
 void ResumableRun::keep_result(const std::string& text) const {
-  if (!writes()) return;
+  if (options_.sharded != nullptr && !options_.sharded->may_write()) return;
   folder_->restore();
   files::write_file(result_file(), with_sum(text));
   folder_->remove_checkpoints(part_);

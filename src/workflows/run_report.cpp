@@ -25,6 +25,7 @@
 #include "radir/workflows/inspect.h"
 #include "radir/workflows/loss_curves.h"
 #include "radir/workflows/run_findings.h"
+#include "radir/workflows/table_settings.h"
 #include "workflows/table_report.h"
 
 namespace radir::workflows {
@@ -210,7 +211,9 @@ RunReport training_page(const RunFolder& folder, const Json& config,
   const std::vector<LossCurve> curves =
       finished ? read_metrics(folder.metrics_file()) : read_checkpoints(folder);
   RunReport result;
-  const bool sampled = config.value("method", Json()) == "hmc";
+  const Json method = config.value("method", Json());
+  const bool sampled =
+      method.is_string() && is_sampler(method.get<std::string>());
   result.state = state_of(finished, sampled, curves);
   report::Page page;
   page.title = "Run " + name_of(folder);

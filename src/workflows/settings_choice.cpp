@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "radir/data/column_code.h"
 #include "radir/likelihood/options.h"
 #include "radir/train/schedule.h"
+#include "workflows/row_groups.h"
 
 namespace radir::workflows {
 namespace {
@@ -12,7 +14,14 @@ namespace {
 constexpr std::int64_t kLeastRows = 1000;
 constexpr std::int64_t kMostRows = 50000;
 
-TableSettings alternative(const TableSettings& given) {
+/// Inputs that pieces of numbers may come to, pieces of a number, and encoded
+/// numbers of a table with them (100 MB).
+constexpr std::int64_t kMostPieceInputs = 140;
+constexpr std::int64_t kFewestPieces = 4;
+constexpr std::int64_t kMostPieces = 16;
+constexpr std::int64_t kMostEncoded = 25000000;
+
+TableSettings with_mixture_noise(const TableSettings& given) {
   TableSettings settings;
   settings.seed = given.seed;
   settings.method = "rdp";
@@ -25,17 +34,36 @@ TableSettings alternative(const TableSettings& given) {
   return settings;
 }
 
+/// What the defaults are compared with.
+std::vector<TableSettings> alternatives(const TableSettings& given,
+                                        const data::TableEncoder& encoder,
+                                        std::int64_t rows) {
+  std::vector<TableSettings> result = {with_mixture_noise(given)};
+  if (const std::int64_t pieces = affordable_pieces(encoder, rows)) {
+    TableSettings settings = result.front();
+    settings.pieces = pieces;
+    // A closer fit, whose networks are right together.
+    settings.kl_weight = 0.15;
+    settings.restarts = 4;
+    result.push_back(settings);
+  }
+  return result;
+}
+
 /// The first rows of the order whose last rows are held out later.
 std::vector<std::int64_t> compared_rows(const std::vector<std::int64_t>& rows,
                                         std::uint64_t seed) {
-  const auto count = static_cast<std::int64_t>(rows.size());
-  if (count <= kMostRows) return rows;
-  const auto order = train::shuffled(count, validation_seed(seed), 0);
-  std::vector<std::int64_t> result;
-  result.reserve(static_cast<std::size_t>(kMostRows));
+  const RowGroups groups(rows);
+  if (groups.count() <= kMostRows) return rows;
+  const auto order = train::shuffled(groups.count(), validation_seed(seed), 0);
+  std::vector<std::int64_t> places;
   for (std::int64_t i = 0; i < kMostRows; ++i) {
-    const std::int64_t row = order[static_cast<std::size_t>(i)];
-    result.push_back(rows[static_cast<std::size_t>(row)]);
+    groups.append(order[static_cast<std::size_t>(i)], places);
+  }
+  std::vector<std::int64_t> result;
+  result.reserve(places.size());
+  for (const std::int64_t place : places) {
+    result.push_back(rows[static_cast<std::size_t>(place)]);
   }
   std::sort(result.begin(), result.end());
   return result;
@@ -51,6 +79,39 @@ void remove_mixtures(std::vector<TableSettings>& candidates) {
       candidates.end());
 }
 
+ChosenSettings tuned(
+    const SearchRequest& request, const data::Table& table,
+    const data::TableEncoder& encoder, const std::vector<std::int64_t>& rows,
+    const TableSettings& settings, const Execution& execution,
+    const std::function<void(std::int64_t, std::int64_t)>& on_trial,
+    const ResumableRun* run) {
+  check_goal(request.goal, encoder);
+  auto candidates = search_candidates(settings, encoder.is_classification());
+  if (execution.device != Device::Cpu) remove_mixtures(candidates);
+  ChosenSettings result;
+  SearchRules rules;
+  rules.goal = request.goal;
+  rules.budget = request.budget;
+  std::int64_t total = 0;
+  rules.on_plan = [&](const SearchPlan& plan) {
+    total = plan.trials();
+    if (request.budget) result.plan = plan;
+  };
+  std::int64_t done = 0;
+  result.trials = search_settings(
+      table, encoder.target().name, encoder.missing(), rows, candidates,
+      execution,
+      [&](const TableTrial&) {
+        if (on_trial) on_trial(++done, total);
+      },
+      run, rules);
+  // At full length, whatever the plan.
+  const TableTrial& best = best_trial(result.trials);
+  result.settings = candidates[best.candidate];
+  result.settings.noise_factor = best.settings.noise_factor;
+  return result;
+}
+
 }  // namespace
 
 SettingsSearch search_for(const TableSettings& given,
@@ -64,40 +125,56 @@ SettingsSearch search_for(const TableSettings& given,
              : SettingsSearch::Given;
 }
 
+std::int64_t affordable_pieces(const data::TableEncoder& encoder,
+                               std::int64_t rows) {
+  std::int64_t numbers = 0;
+  for (const data::ColumnCode& code : encoder.inputs()) {
+    if (code.type == data::ColumnType::Numeric) ++numbers;
+  }
+  const std::int64_t room = kMostPieceInputs - encoder.input_size();
+  if (numbers == 0 || room < numbers * kFewestPieces) return 0;
+  const std::int64_t pieces = std::min(room / numbers, kMostPieces);
+  const std::int64_t inputs = encoder.input_size() + numbers * pieces;
+  return rows * inputs <= kMostEncoded ? pieces : 0;
+}
+
 ChosenSettings choose_settings(
-    SettingsSearch search, const data::Table& table,
+    const SearchRequest& request, const data::Table& table,
     const data::TableEncoder& encoder, const std::vector<std::int64_t>& rows,
     const TableSettings& settings, const Execution& execution,
     const std::function<void(std::int64_t, std::int64_t)>& on_trial,
     const ResumableRun* run) {
-  const std::string& target = encoder.target().name;
-  const data::MissingValues missing = encoder.missing();
-  std::int64_t done = 0;
-  std::int64_t total = 2;
-  const auto count = [&](const TableTrial&) {
-    if (on_trial) on_trial(++done, total);
-  };
+  const SettingsSearch search = request.search;
   if (search == SettingsSearch::Tuning) {
-    auto candidates = search_candidates(settings, encoder.is_classification());
-    if (execution.device != Device::Cpu) remove_mixtures(candidates);
-    total = search_trials(static_cast<std::int64_t>(candidates.size()));
-    auto trials = search_settings(table, target, missing, rows, candidates,
-                                  execution, count, run);
-    const TableSettings best = best_trial(trials).settings;
-    return {best, std::move(trials)};
+    return tuned(request, table, encoder, rows, settings, execution, on_trial,
+                 run);
   }
   if (search == SettingsSearch::Given || execution.device != Device::Cpu) {
     return {settings, {}};
   }
+  std::vector<TableSettings> candidates = {settings};
+  for (TableSettings& other : alternatives(
+           settings, encoder, static_cast<std::int64_t>(rows.size()))) {
+    candidates.push_back(std::move(other));
+  }
+  const auto total = static_cast<std::int64_t>(candidates.size());
+  std::int64_t done = 0;
   const auto compared = compared_rows(rows, settings.seed);
-  auto trials = compare_candidates(table, target, missing, compared,
-                                   {settings, alternative(settings)}, execution,
-                                   count, run);
-  const double judges = static_cast<double>(
-      validation_rows(static_cast<std::int64_t>(compared.size())));
-  const bool clearly_better = trials[1].log_likelihood >
-                              trials[0].log_likelihood + 1 / std::sqrt(judges);
-  return {clearly_better ? trials[1].settings : settings, std::move(trials)};
+  auto trials = compare_candidates(
+      table, encoder.target().name, encoder.missing(), compared, candidates,
+      execution,
+      [&](const TableTrial&) {
+        if (on_trial) on_trial(++done, total);
+      },
+      run);
+  const double judges =
+      static_cast<double>(validation_rows(RowGroups(compared).count()));
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < trials.size(); ++i) {
+    const double needed = trials[best].log_likelihood + 1 / std::sqrt(judges);
+    if (trials[i].log_likelihood > needed) best = i;
+  }
+  return {best == 0 ? settings : trials[best].settings, std::move(trials)};
 }
 
 }  // namespace radir::workflows

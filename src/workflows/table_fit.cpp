@@ -1,8 +1,11 @@
 #include "radir/workflows/table_fit.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <exception>
+#include <iterator>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,6 +25,7 @@
 #include "radir/train/schedule.h"
 #include "radir/train/step.h"
 #include "radir/workflows/run_parts.h"
+#include "radir/workflows/stacking.h"
 #include "radir/workflows/table_methods.h"
 
 namespace radir::workflows {
@@ -33,6 +37,8 @@ constexpr std::int64_t kLargeNetwork = 200000;
 /// Keeps single bad batches from throwing a network off course; ordinary
 /// gradients are smaller.
 constexpr double kMaxGradientNorm = 10;
+/// Of a run: the fits that find the weights of the others.
+constexpr const char* kStackingPart = "stacking";
 
 /// All that decides the bits of one network.
 std::string configuration(const TableSettings& settings,
@@ -49,7 +55,8 @@ train::TrainingResult<float> fit_network(
     const TableSettings& settings, std::int64_t restart,
     const std::function<bool(const train::EpochReport&)>& on_epoch,
     ThreadPool* pool, const ResumableRun* part) {
-  train::TrainerOptions options = trainer_options(settings, rows.count);
+  train::TrainerOptions options =
+      trainer_options(settings_of_fit(settings, restart), rows.count);
   options.seed = restart_seed(settings.seed, restart);
   if (part == nullptr) {
     return train::fit<float>(
@@ -69,15 +76,11 @@ double least_noise(const data::ColumnCode& target) {
   return std::min(1.0, rounding / target.scale);
 }
 
-/// All restarts at once, on a device.
+/// The restarts with the same settings at once, on a device.
 std::vector<train::TrainingResult<float>> fit_on_device(
     const train::Model& model, const data::EncodedRows& rows,
     const TableSettings& settings, const TableFitCallback& callback,
     const Execution& execution, const ResumableRun* run) {
-  std::vector<std::uint64_t> seeds;
-  for (std::int64_t i = 0; i < settings.fits(); ++i) {
-    seeds.push_back(restart_seed(settings.seed, i));
-  }
   std::exception_ptr stopped;
   const auto proceed = [&](std::int64_t /*steps*/) {
     try {
@@ -88,10 +91,29 @@ std::vector<train::TrainingResult<float>> fit_on_device(
       return false;
     }
   };
-  auto results = train::fit_many<float>(model, rows.view(),
-                                        trainer_options(settings, rows.count),
-                                        seeds, execution, proceed);
-  if (stopped) std::rethrow_exception(stopped);
+  std::map<double, std::vector<std::size_t>> alike;  // by their KL weight
+  for (std::int64_t i = 0; i < settings.fits(); ++i) {
+    alike[settings_of_fit(settings, i).kl_weight].push_back(
+        static_cast<std::size_t>(i));
+  }
+  std::vector<train::TrainingResult<float>> results(
+      static_cast<std::size_t>(settings.fits()));
+  for (const auto& [weight, restarts] : alike) {
+    TableSettings own = settings;
+    own.kl_weight = weight;
+    std::vector<std::uint64_t> seeds;
+    for (const std::size_t i : restarts) {
+      seeds.push_back(
+          restart_seed(settings.seed, static_cast<std::int64_t>(i)));
+    }
+    auto fitted = train::fit_many<float>(model, rows.view(),
+                                         trainer_options(own, rows.count),
+                                         seeds, execution, proceed);
+    if (stopped) std::rethrow_exception(stopped);
+    for (std::size_t i = 0; i < restarts.size(); ++i) {
+      results[restarts[i]] = std::move(fitted[i]);
+    }
+  }
   if (!callback) return results;
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const train::EpochReport& report : results[i].history) {
@@ -127,6 +149,17 @@ TableSettings resolved(const TableSettings& settings,
                        const data::TableEncoder& encoder, std::int64_t rows) {
   return resolved(settings, rows, encoder.input_size(),
                   encoder.is_classification() ? encoder.target().width() : 1);
+}
+
+void encode_for(const TableSettings& settings, const data::Table& table,
+                data::TableEncoder& encoder, data::EncodedRows& rows,
+                data::EncodedRows* aside) {
+  if (settings.pieces == 0 || encoder.has_pieces()) return;
+  encoder = encoder.with_pieces(table, rows.table_rows, settings.pieces);
+  rows = encoder.encode(table, true, rows.table_rows);
+  if (aside != nullptr) {
+    *aside = encoder.encode(table, true, aside->table_rows);
+  }
 }
 
 train::ModelSpec model_spec(const TableSettings& settings,
@@ -185,13 +218,26 @@ std::uint64_t restart_seed(std::uint64_t seed, std::int64_t restart) {
   return seed + static_cast<std::uint64_t>(restart) * 0x9E3779B97F4A7C15u;
 }
 
-TableModel fit_networks(const data::TableEncoder& encoder,
-                        const data::EncodedRows& rows,
-                        const TableSettings& given,
-                        const TableFitCallback& callback,
-                        const Execution& execution, const ResumableRun* run,
-                        std::vector<train::ChainStatistics>* chains) {
-  const TableSettings settings = resolved(given, encoder, rows.count);
+TableSettings settings_of_fit(TableSettings settings, std::int64_t restart) {
+  // The closest fits say too little of the noise, the loosest too little of the
+  // mean; see docs/tables.md, "Stacking".
+  constexpr double kFactors[] = {1, 0.3, 0.1};
+  if (settings.mixture_weights == MixtureWeights::Stacked &&
+      method_of(settings).tunes_kl) {
+    settings.kl_weight *= kFactors[restart % std::int64_t{std::size(kFactors)}];
+  }
+  return settings;
+}
+
+namespace {
+
+/// The networks of resolved settings, without weights.
+TableModel fit_equally(const data::TableEncoder& encoder,
+                       const data::EncodedRows& rows,
+                       const TableSettings& settings,
+                       const TableFitCallback& callback,
+                       const Execution& execution, const ResumableRun* run,
+                       std::vector<train::ChainStatistics>* chains) {
   const train::Model model(model_spec(settings, encoder));
   std::vector<std::vector<float>> fits(
       static_cast<std::size_t>(settings.fits()));
@@ -243,13 +289,36 @@ TableModel fit_networks(const data::TableEncoder& encoder,
   return result;
 }
 
-TableModel fit_table(const data::Table& table, const std::string& target,
-                     const TableSettings& settings, ThreadPool* pool) {
-  const data::TableEncoder encoder = data::TableEncoder::fit(table, target);
-  const data::EncodedRows rows = encoder.encode(table, true);
-  std::optional<ThreadPool> own;
-  if (pool == nullptr) pool = &own.emplace();
-  return fit_networks(encoder, rows, settings, nullptr, pool);
+}  // namespace
+
+TableModel fit_networks(const data::TableEncoder& encoder,
+                        const data::EncodedRows& rows,
+                        const TableSettings& given,
+                        const TableFitCallback& callback,
+                        const Execution& execution, const ResumableRun* run,
+                        std::vector<train::ChainStatistics>* chains) {
+  const TableSettings settings = resolved(given, encoder, rows.count);
+  std::atomic<bool> stopped{false};
+  const auto go_on = [&](std::int64_t fit, const train::EpochReport& report) {
+    if (!callback || callback(fit, report)) return true;
+    stopped = true;
+    return false;
+  };
+  TableModel result =
+      fit_equally(encoder, rows, settings, go_on, execution, run, chains);
+  if (settings.mixture_weights == MixtureWeights::Equal || stopped) {
+    return result;
+  }
+  const auto fit_part = [&](const data::EncodedRows& part_rows) {
+    std::optional<ResumableRun> part;
+    if (run != nullptr) part = run->part(kStackingPart);
+    return fit_equally(encoder, part_rows, settings, nullptr, execution,
+                       part ? &*part : nullptr, nullptr);
+  };
+  result.weights = network_weights(
+      stacked_fit_weights(encoder, rows, settings, fit_part, execution.pool),
+      result.networks.size());
+  return result;
 }
 
 void check_device(Device device) {

@@ -1,5 +1,7 @@
 #include "radir/workflows/table_methods.h"
 
+#include <algorithm>
+
 #include "radir/core/error.h"
 #include "radir/core/nearest_name.h"
 #include "radir/likelihood/options.h"
@@ -11,20 +13,30 @@ namespace radir::workflows {
 namespace {
 
 constexpr const char* kDefaultFamily = "radial-directional";
+/// Of a mixture whose size is not given.
+constexpr std::int64_t kStackedNetworks = 6;
 
-/// Rows times weights times gradients of all chains: two or three minutes of
-/// one core.
-constexpr double kSamplingWork = 9e11;
-
-/// Lengths of a chain, the longest that fits is taken. With shorter ones than
-/// the last, chains in two hidden layers do not arrive (Friedman's function, 30
-/// inputs, 2,000 rows: 78 % of new rows in 90 % intervals).
+/// Chains of one length, for tables where they do not take too long.
 struct ChainLength {
+  std::int64_t chains;
   std::int64_t warmup;
   std::int64_t draws;
+  std::int64_t kept;
   std::int64_t leapfrog_steps;
+  /// Rows times weights times gradients of all chains; 1e10 takes a second or
+  /// two of one core.
+  double most_work;
 };
-constexpr ChainLength kChainLengths[] = {{200, 300, 100}, {150, 200, 70}};
+/// The first that fits is taken. More and longer chains than the second gain
+/// 0.02 to 0.16 in log-likelihood on small tables with little noise (see
+/// docs/sampling.md). With shorter ones than the last, chains in two hidden
+/// layers do not arrive (Friedman's function, 30 inputs, 2,000 rows: 78 % of
+/// new rows in 90 % intervals).
+constexpr ChainLength kChainLengths[] = {
+    {8, 200, 200, 25, 200, 4e11},
+    {4, 200, 300, 50, 100, 9e11},
+    {4, 150, 200, 50, 70, 9e11},
+};
 
 double gradients(const TableSettings& settings) {
   const train::HmcOptions& hmc = settings.hmc;
@@ -73,10 +85,14 @@ bool asks_for_chains(const TableSettings& settings) {
 /// Takes the longest chains whose work fits; false where none does.
 bool fit_chains(TableSettings& settings, double rows_times_weights) {
   for (const ChainLength& length : kChainLengths) {
+    settings.chains = length.chains;
     settings.hmc.warmup = length.warmup;
     settings.hmc.draws = length.draws;
+    settings.hmc.kept = length.kept;
     settings.hmc.leapfrog_steps = length.leapfrog_steps;
-    if (gradients(settings) * rows_times_weights <= kSamplingWork) return true;
+    if (gradients(settings) * rows_times_weights <= length.most_work) {
+      return true;
+    }
   }
   return false;
 }
@@ -205,6 +221,7 @@ const std::vector<TableMethod>& table_methods() {
       rdp(),
       vi(),
       {"hmc", "samples of the exact posterior", "hmc", ""},
+      {"sghmc", "samples by gradients of batches, with a bias", "sghmc", ""},
       map(),
       ensemble(),
       dropout(),
@@ -246,6 +263,7 @@ TableSettings single_network(TableSettings settings) {
   const TableMethod& method = method_of(settings);
   if (!method.member.empty()) settings.method = method.member;
   settings.restarts = 1;
+  settings.mixture_weights = MixtureWeights::Equal;
   return settings;
 }
 
@@ -255,7 +273,12 @@ TableSettings resolved(TableSettings settings, std::int64_t rows,
     choose_method(settings, static_cast<double>(rows) *
                                 weights(settings, inputs, outputs));
   }
-  if (settings.restarts == 0) settings.restarts = method_of(settings).networks;
+  if (settings.restarts == 0) {
+    settings.restarts = method_of(settings).networks;
+    if (settings.mixture_weights == MixtureWeights::Stacked) {
+      settings.restarts = std::max(settings.restarts, kStackedNetworks);
+    }
+  }
   choose_prior(settings);
   if (!settings.noise) settings.noise = likelihood::Kind::Gaussian;
   return settings;

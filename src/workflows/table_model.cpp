@@ -105,6 +105,7 @@ io::SavedModel saved_model(const TableModel& model) {
   io::SavedModel saved;
   saved.spec = model.spec;
   saved.networks = model.networks;
+  saved.weights = model.weights;
   saved.preprocessing = model.encoder.to_json();
   saved.conformal = model.correction.probabilities();
   saved.training_rows = model.seen_rows.to_json();
@@ -125,6 +126,7 @@ TableModel table_model(const std::string& name, io::SavedModel saved) {
   }
   model.spec = std::move(saved.spec);
   model.networks = std::move(saved.networks);
+  model.weights = std::move(saved.weights);
   const train::Model network(model.spec);
   const bool classes =
       model.spec.likelihood.kind == likelihood::Kind::Categorical;

@@ -6,6 +6,7 @@
 
 #include "radir/core/error.h"
 #include "radir/data/column_code.h"
+#include "radir/likelihood/draw_columns.h"
 #include "radir/likelihood/gaussian.h"
 #include "radir/likelihood/likelihood.h"
 #include "radir/likelihood/options.h"
@@ -34,6 +35,7 @@ class TablePredictor::Impl {
        ThreadPool* pool)
       : encoder_(model.encoder),
         correction_(model.correction),
+        weights_(model.weights),
         model_(model.spec),
         samples_(model_.has_noise() ? samples : 1),
         pool_(pool),
@@ -52,22 +54,36 @@ class TablePredictor::Impl {
   RowNumbers regression(const data::EncodedRows& rows, const Visit& visit) {
     return for_each(
         rows, [&](std::int64_t row, std::int64_t in_chunk, std::int64_t chunk) {
-          std::vector<likelihood::MixtureComponent> components;
-          components.reserve(static_cast<std::size_t>(networks_.samples()));
-          for (std::size_t k = 0; k < own_.size(); ++k) {
-            model_.likelihood().add_components(draws(k, in_chunk, chunk),
-                                               own_[k].data(), components);
+          const auto prediction = mixture_of(in_chunk, chunk);
+          if (prediction) visit(row, *prediction);
+          return prediction.has_value();
+        });
+  }
+
+  template <typename Visit>
+  RowNumbers scores(const data::EncodedRows& rows,
+                    const likelihood::QuantileCorrection& correction,
+                    const Visit& visit) {
+    const data::ColumnCode& code = encoder_.target();
+    const likelihood::RegressionScorer scorer(correction, code.resolution);
+    const likelihood::RegressionScorer encoded_scorer(
+        correction, code.resolution / code.scale);
+    return for_each(
+        rows, [&](std::int64_t row, std::int64_t in_chunk, std::int64_t chunk) {
+          const auto target =
+              static_cast<double>(rows.targets[static_cast<std::size_t>(row)]);
+          if (!std::isfinite(target)) return false;
+          likelihood::RegressionScore score;
+          if (const auto columns = columns_of(in_chunk, chunk)) {
+            if (!can_be_decoded(*columns)) return false;
+            score = encoded_scorer(*columns, target).scaled(code.scale);
+          } else {
+            const auto prediction = mixture_of(in_chunk, chunk);
+            if (!prediction) return false;
+            score = scorer(*prediction, code.mean + code.scale * target);
           }
-          const data::ColumnCode& target = encoder_.target();
-          for (likelihood::MixtureComponent& c : components) {
-            c.location = target.mean + target.scale * c.location;
-            c.scale *= target.scale;
-            c.offset *= target.scale;
-            if (!std::isfinite(c.location) || !std::isfinite(c.scale))
-              return false;
-          }
-          visit(row, likelihood::PredictiveMixture(std::move(components)));
-          return true;
+          if (score.is_finite()) visit(row, score);
+          return score.is_finite();
         });
   }
 
@@ -80,7 +96,7 @@ class TablePredictor::Impl {
             of_networks.push_back(
                 model_.likelihood().predict_class(draws(k, in_chunk, chunk)));
           }
-          visit(row, likelihood::mixture_of(of_networks));
+          visit(row, likelihood::mixture_of(of_networks, weights_));
           return true;
         });
   }
@@ -115,6 +131,62 @@ class TablePredictor::Impl {
   }
 
  private:
+  /// None where it is too large for a double.
+  std::optional<likelihood::PredictiveMixture> mixture_of(
+      std::int64_t row, std::int64_t chunk) const {
+    std::vector<likelihood::MixtureComponent> components;
+    components.reserve(static_cast<std::size_t>(networks_.samples()));
+    for (std::size_t k = 0; k < own_.size(); ++k) {
+      const std::size_t first = components.size();
+      model_.likelihood().add_components(draws(k, row, chunk), own_[k].data(),
+                                         components);
+      if (weights_.empty()) continue;
+      for (std::size_t i = first; i < components.size(); ++i) {
+        components[i].weight *= weights_[k];
+      }
+    }
+    const data::ColumnCode& target = encoder_.target();
+    for (likelihood::MixtureComponent& c : components) {
+      c.location = target.mean + target.scale * c.location;
+      c.scale *= target.scale;
+      c.offset *= target.scale;
+      if (!std::isfinite(c.location) || !std::isfinite(c.scale)) {
+        return std::nullopt;
+      }
+    }
+    return likelihood::PredictiveMixture(std::move(components));
+  }
+
+  /// In the units of the network; none where networks have weights.
+  std::optional<likelihood::DrawColumns> columns_of(std::int64_t row,
+                                                    std::int64_t chunk) const {
+    if (!weights_.empty()) return std::nullopt;
+    likelihood::DrawColumns columns;
+    columns.locations.reserve(static_cast<std::size_t>(networks_.samples()));
+    columns.log_scales.reserve(static_cast<std::size_t>(networks_.samples()));
+    for (std::size_t k = 0; k < own_.size(); ++k) {
+      if (!model_.likelihood().add_columns(draws(k, row, chunk), own_[k].data(),
+                                           columns)) {
+        return std::nullopt;
+      }
+    }
+    return columns;
+  }
+
+  /// Whether they are numbers in the units of the table as well.
+  bool can_be_decoded(const likelihood::DrawColumns& columns) const {
+    const data::ColumnCode& target = encoder_.target();
+    bool result = true;
+    for (const double location : columns.locations) {
+      result &= std::isfinite(target.mean + target.scale * location);
+    }
+    double widest = columns.log_scales.front();
+    for (const double log_scale : columns.log_scales) {
+      widest = std::max(widest, log_scale);
+    }
+    return result && std::isfinite(target.scale * std::exp(widest));
+  }
+
   /// Outputs of a chunk of rows from `begin` on; returns its length.
   std::int64_t run(const data::EncodedRows& rows, std::int64_t begin) {
     const std::int64_t chunk = std::min(kRowsAtOnce, rows.count - begin);
@@ -125,13 +197,14 @@ class TablePredictor::Impl {
     return chunk;
   }
 
-  /// Whether inputs and outputs of a row are numbers. Infinite inputs can give
-  /// finite outputs, where they switch every unit off.
-  bool is_finite(const data::EncodedRows& rows, std::int64_t row,
-                 std::int64_t in_chunk, std::int64_t chunk) const {
-    const auto all_finite = [](const float* values, std::int64_t count) {
+  /// Whether inputs and outputs of some rows are all numbers. Infinite inputs
+  /// can give finite outputs, where they switch every unit off.
+  bool are_finite(const data::EncodedRows& rows, std::int64_t row,
+                  std::int64_t in_chunk, std::int64_t count,
+                  std::int64_t chunk) const {
+    const auto all_finite = [count](const float* values, std::int64_t each) {
       bool result = true;
-      for (std::int64_t i = 0; i < count; ++i) {
+      for (std::int64_t i = 0; i < count * each; ++i) {
         result &= std::isfinite(values[i]);
       }
       return result;
@@ -156,10 +229,15 @@ class TablePredictor::Impl {
     for (std::int64_t begin = 0; begin < rows.count; begin += kRowsAtOnce) {
       const std::int64_t chunk = run(rows, begin);
       const auto task = [&](std::int64_t t) {
-        const std::int64_t end = std::min(chunk, (t + 1) * kRowsPerTask);
-        for (std::int64_t i = t * kRowsPerTask; i < end; ++i) {
-          const bool is_predicted = is_finite(rows, begin + i, i, chunk) &&
-                                    visit(begin + i, i, chunk);
+        const std::int64_t first = t * kRowsPerTask;
+        const std::int64_t end = std::min(chunk, first + kRowsPerTask);
+        // Nearly always; only where it is not so, row by row.
+        const bool all =
+            are_finite(rows, begin + first, first, end - first, chunk);
+        for (std::int64_t i = first; i < end; ++i) {
+          const bool is_predicted =
+              (all || are_finite(rows, begin + i, i, 1, chunk)) &&
+              visit(begin + i, i, chunk);
           if (!is_predicted) skipped[static_cast<std::size_t>(begin + i)] = 1;
         }
       };
@@ -193,6 +271,7 @@ class TablePredictor::Impl {
 
   data::TableEncoder encoder_;
   likelihood::QuantileCorrection correction_;
+  std::vector<double> weights_;  // of the networks; empty: equal
   train::Model model_;
   std::int64_t samples_;  // of each network
   ThreadPool* pool_;
@@ -225,6 +304,16 @@ std::vector<std::int64_t> TablePredictor::regression(
   return impl_->regression(rows, visit);
 }
 
+std::vector<std::int64_t> TablePredictor::scores(
+    const data::EncodedRows& rows,
+    const likelihood::QuantileCorrection& correction,
+    const std::function<void(std::int64_t, const likelihood::RegressionScore&)>&
+        visit) {
+  RADIR_CHECK(!encoder().is_classification(), ArgumentError,
+              "scores: the model predicts classes");
+  return impl_->scores(rows, correction, visit);
+}
+
 std::vector<std::int64_t> TablePredictor::classification(
     const data::EncodedRows& rows,
     const std::function<void(std::int64_t, const likelihood::ClassPrediction&)>&
@@ -255,23 +344,13 @@ std::vector<std::int64_t> TableScores::add_regression(
     TablePredictor& predictor, const data::EncodedRows& rows) {
   std::vector<std::optional<likelihood::RegressionScore>> scores(
       static_cast<std::size_t>(rows.count));
-  const data::ColumnCode& code = encoder_.target();
-  predictor.regression(
-      rows, [&](std::int64_t row, const likelihood::PredictiveMixture& p) {
-        const auto at = static_cast<std::size_t>(row);
-        if (!std::isfinite(rows.targets[at])) return;
-        const likelihood::RegressionScore score = likelihood::score(
-            p, code.mean + code.scale * static_cast<double>(rows.targets[at]),
-            correction_, code.resolution);
-        if (score.is_finite()) scores[at] = score;
+  RowNumbers left_out = predictor.scores(
+      rows, correction_,
+      [&](std::int64_t row, const likelihood::RegressionScore& score) {
+        scores[static_cast<std::size_t>(row)] = score;
       });
-  RowNumbers left_out;
-  for (std::size_t row = 0; row < scores.size(); ++row) {
-    if (scores[row]) {
-      numbers_.add(*scores[row]);
-    } else {
-      left_out.push_back(rows.table_rows[row]);
-    }
+  for (const auto& score : scores) {
+    if (score) numbers_.add(*score);
   }
   return left_out;
 }

@@ -5,6 +5,7 @@
 #include "radir/core/error.h"
 #include "radir/files/sha256.h"
 #include "radir/workflows/conformal.h"
+#include "radir/workflows/row_weights.h"
 #include "radir/workflows/table_fit.h"
 
 namespace radir::workflows {
@@ -16,16 +17,36 @@ data::Table read(TrainTableOptions& options) {
   table_options.skip = options.exclude;
   if (!options.id.empty()) table_options.skip.push_back(options.id);
   table_options.only = options.include;
+  if (!options.include.empty() && !options.weights.empty()) {
+    table_options.only.push_back(options.weights);
+  }
   table_options.target = options.target;
   table_options.as_is = options.as_is;
   data::Table table = data::read_source(source_of(options), table_options,
                                         options.settings.seed);
   const std::vector<std::string>& names = table.file_columns();
-  for (std::string* column : {&options.target, &options.id}) {
+  for (std::string* column : {&options.target, &options.id, &options.weights}) {
     if (column->empty()) continue;
     *column = names[data::find_column(table.source(), names, *column)];
   }
+  RADIR_CHECK(options.weights.empty() || options.weights != options.target,
+              ArgumentError, table.source(), ": the column \"", options.weights,
+              "\" is the target, so it cannot hold weights");
   return table;
+}
+
+/// The rows to fit to, each as often as it counts.
+std::vector<std::int64_t> counted_rows(const TrainTableOptions& options,
+                                       data::Table& table) {
+  std::vector<std::int64_t> weights;
+  if (!options.weights.empty()) {
+    weights = take_row_weights(table, options.weights);
+  }
+  if (!options.class_weights.empty()) {
+    weights = times_class_weights(table, options.target, options.class_weights,
+                                  std::move(weights));
+  }
+  return repeated_rows(weights);
 }
 
 }  // namespace
@@ -38,11 +59,26 @@ data::TableSource source_of(const TrainTableOptions& options) {
   return source;
 }
 
+void TableProblem::encode_for(const TableSettings& settings) {
+  workflows::encode_for(settings, *table, encoder, rows,
+                        aside ? &*aside : nullptr);
+  data["inputs"] = encoder.input_size();
+  data["columns"] = data::to_json(data::describe_columns(encoder));
+}
+
 TableProblem load_problem(TrainTableOptions& options,
                           const std::function<void(const std::string&)>& note) {
   TableProblem problem;
   problem.table = read(options);
-  if (options.conformal) {
+  if (!options.weights.empty() || !options.class_weights.empty()) {
+    const auto rows = counted_rows(options, *problem.table);
+    problem.encoder = data::TableEncoder::fit(*problem.table, options.target,
+                                              options.missing, rows);
+    problem.rows = problem.encoder.encode(*problem.table, true, rows);
+    if (!options.weights.empty()) {
+      problem.encoder.set_note(options.weights, "says how often a row counts");
+    }
+  } else if (options.conformal) {
     ConformalRows rows = set_aside(*problem.table, options.target,
                                    options.missing, options.settings.seed);
     problem.encoder = std::move(rows.encoder);
@@ -57,6 +93,9 @@ TableProblem load_problem(TrainTableOptions& options,
   if (note) {
     for (const std::string& text : problem.encoder.notes()) note(text);
   }
+  workflows::encode_for(options.settings, *problem.table, problem.encoder,
+                        problem.rows,
+                        problem.aside ? &*problem.aside : nullptr);
   problem.data = {
       {"source", source_of(options).name()},
       {"target", options.target},

@@ -21,6 +21,9 @@ struct TableProblem {
   std::optional<data::EncodedRows> aside;
   /// Its description in config.json and in the model.
   nlohmann::ordered_json data;
+
+  /// See workflows::encode_for().
+  void encode_for(const TableSettings& settings);
 };
 
 data::TableSource source_of(const TrainTableOptions& options);

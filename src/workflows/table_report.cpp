@@ -12,6 +12,7 @@
 #include "radir/report/chart.h"
 #include "radir/report/table.h"
 #include "radir/workflows/conformal.h"
+#include "radir/workflows/trials.h"
 
 namespace radir::workflows {
 namespace {
@@ -219,45 +220,15 @@ report::Section reading_section(
 }
 
 std::optional<report::Section> trials_section(const Json& config) {
-  const Json trials = config.value("trials", Json());
-  if (!trials.is_array() || trials.empty()) return std::nullopt;
-  const char* const score = "validation_log_likelihood";
-  std::vector<Json> list;
-  for (const Json& trial : trials) {
-    if (trial.is_object()) list.push_back(trial);
-  }
-  const auto value = [&](const Json& trial) {
-    const Json number = trial.value(score, Json());
-    return number.is_number() ? number.get<double>() : -INFINITY;
-  };
-  std::stable_sort(list.begin(), list.end(), [&](const Json& a, const Json& b) {
-    return value(a) > value(b);
-  });
-  if (list.empty()) return std::nullopt;
-  // The settings that differ between the trials.
-  report::Table table;
-  table.columns = {{"score", "log-likelihood"}};
-  for (const auto& [key, first] : list.front().items()) {
-    const bool differs =
-        std::any_of(list.begin(), list.end(),
-                    [&, &key = key, &first = first](const Json& trial) {
-                      return trial.value(key, Json()) != first;
-                    });
-    if (key != score && differs) table.columns.push_back({key, key});
-  }
-  for (const Json& trial : list) {
-    std::vector<report::Cell> row = {value(trial)};
-    for (std::size_t c = 1; c < table.columns.size(); ++c) {
-      const Json cell = trial.value(table.columns[c].key, Json());
-      row.push_back(cell.is_string() ? cell.get<std::string>() : cell.dump());
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return report::Section{
-      "Tuning trials",
-      {report::TableBlock{std::move(table),
-                          "Log-likelihood of validation rows, best first, and "
-                          "the settings in which the trials differ."}}};
+  report::Table table = trials_table(config);
+  if (table.rows.empty()) return std::nullopt;
+  std::vector<report::Block> blocks = {report::TableBlock{
+      std::move(table),
+      "Scores of validation rows, the last round and the best first, and the "
+      "settings in which the trials differ."}};
+  const std::string note = error_note(config);
+  if (!note.empty()) blocks.push_back(report::Paragraph{note});
+  return report::Section{"Tuning trials", std::move(blocks)};
 }
 
 }  // namespace radir::workflows

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <numeric>
 
 #include "radir/core/error.h"
@@ -11,82 +10,25 @@
 #include "radir/likelihood/options.h"
 #include "radir/posterior/grouping.h"
 #include "radir/posterior/radial_directional.h"
-#include "radir/train/evaluation.h"
-#include "radir/train/model.h"
-#include "radir/train/schedule.h"
 #include "radir/workflows/run_parts.h"
-#include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_methods.h"
+#include "workflows/validation.h"
 
 namespace radir::workflows {
 namespace {
 
 /// Share of the rows behind a validation score, one in this many.
 constexpr std::int64_t kValidationRowPart = 5;
-constexpr std::int64_t kValidationSamples = 100;
 /// What tuning compares the given weight of the KL term, or the given length of
 /// training, with.
 constexpr double kSmallKlWeight = 0.3;
 constexpr std::int64_t kLonger = 3;
-/// Networks of a trial whose settings ask for several: enough to see what a
-/// mixture gains.
-constexpr std::int64_t kTrialNetworks = 2;
 /// Networks behind tuned settings, unless another number is asked for: colder
 /// posteriors (a smaller weight of the KL term) pay as a mixture.
 constexpr std::int64_t kTunedNetworks = 4;
-/// Of a search: each round keeps one candidate in so many and trains it so many
-/// times as long.
-constexpr std::int64_t kRounds = 3;
-constexpr std::int64_t kHalving = 3;
 /// Added to the seed of the shuffle that cuts off the validation rows, so that
 /// it is none of the training's.
 constexpr std::uint64_t kValidationSeed = 0x76616c6964617465u;
-
-std::vector<std::vector<std::int64_t>> split_rows(
-    const std::vector<std::int64_t>& rows, std::uint64_t seed) {
-  const auto order = train::shuffled(static_cast<std::int64_t>(rows.size()),
-                                     validation_seed(seed), 0);
-  const auto aside = static_cast<std::size_t>(
-      validation_rows(static_cast<std::int64_t>(rows.size())));
-  RADIR_CHECK(aside > 0, ArgumentError, "tuning needs at least ",
-              kValidationRowPart, " rows, but there are ", rows.size());
-  std::vector<std::vector<std::int64_t>> parts(2);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    parts[i < aside ? 1 : 0].push_back(
-        rows[static_cast<std::size_t>(order[i])]);
-  }
-  return parts;
-}
-
-/// log of the factor from standardised to original densities.
-double log_scale(const data::TableEncoder& encoder) {
-  return encoder.is_classification() ? 0 : std::log(encoder.target().scale);
-}
-
-/// Fits networks; where their method tunes the noise, sets its factor too.
-double validation_score(const data::TableEncoder& encoder,
-                        const data::EncodedRows& fit_on,
-                        const data::EncodedRows& score_on,
-                        TableSettings& settings, Device device,
-                        const ResumableRun* run) {
-  try {
-    TableSettings tried = single_network(settings);
-    tried.restarts = tried.chains = std::min(settings.fits(), kTrialNetworks);
-    const TableModel fitted = fit_networks(encoder, fit_on, tried, nullptr,
-                                           Execution(device, nullptr), run);
-    const train::NoiseFit noise = train::fit_noise(
-        train::Model(fitted.spec), fitted.networks, score_on.view(),
-        settings.samples() ? 1 : kValidationSamples, settings.seed,
-        method_of(settings).tunes_noise ? train::noise_factors()
-                                        : std::vector{1.0});
-    settings.noise_factor *= noise.factor;
-    const double score = -noise.nll - log_scale(encoder);
-    // Rounds are sorted by it.
-    return std::isnan(score) ? -std::numeric_limits<double>::infinity() : score;
-  } catch (const NumericalError&) {
-    return -std::numeric_limits<double>::infinity();
-  }
-}
 
 /// Double groups around the posterior's own directions with two gaps, rows and
 /// columns with uniform directions and a concentration each.
@@ -134,58 +76,6 @@ TableSettings with_fit(TableSettings settings) {
   return settings;
 }
 
-/// The rows that candidates are fitted to, and those that judge them.
-class Validation {
- public:
-  Validation(const data::Table& table, const std::string& target,
-             data::MissingValues missing, const std::vector<std::int64_t>& rows,
-             std::uint64_t seed) {
-    const auto parts = split_rows(rows, seed);
-    encoder_ = data::TableEncoder::fit(table, target, missing, parts[0]);
-    fit_on_ = encoder_.encode(table, true, parts[0]);
-    score_on_ = encoder_.encode(table, true, parts[1]);
-  }
-
-  /// The trials' parts of the run are called from the number after `before` on.
-  std::vector<TableTrial> compare(
-      const std::vector<TableSettings>& candidates, const Execution& execution,
-      const std::function<void(const TableTrial&)>& on_trial,
-      const ResumableRun* run, std::int64_t round = 1,
-      std::size_t before = 0) const {
-    std::vector<TableTrial> trials(candidates.size());
-    std::vector<std::string> names;
-    for (std::size_t i = 1; i <= candidates.size(); ++i) {
-      names.push_back("trial-" + std::to_string(before + i));
-    }
-    std::mutex one_at_a_time;
-    const auto run_one = [&](std::int64_t index, const ResumableRun* part) {
-      const auto i = static_cast<std::size_t>(index);
-      TableTrial& trial = trials[i];
-      trial.settings = candidates[i];
-      trial.round = round;
-      if (trial.settings.method == "auto") {
-        trial.settings = resolved(trial.settings, encoder_, fit_on_.count);
-      }
-      trial.log_likelihood = validation_score(
-          encoder_, fit_on_, score_on_, trial.settings, execution.device, part);
-      const std::lock_guard<std::mutex> lock(one_at_a_time);
-      if (on_trial) on_trial(trial);
-    };
-    run_parts(run, names, execution.pool, run_one);
-    return trials;
-  }
-
- private:
-  data::TableEncoder encoder_;
-  data::EncodedRows fit_on_;
-  data::EncodedRows score_on_;
-};
-
-/// Candidates that a round leaves of so many.
-std::size_t left_of(std::size_t candidates) {
-  return (candidates + kHalving - 1) / kHalving;
-}
-
 TableSettings shortened(TableSettings settings, std::int64_t divisor) {
   settings.steps = std::max<std::int64_t>(1, settings.steps / divisor);
   if (settings.epochs > 0) {
@@ -201,13 +91,92 @@ std::vector<std::size_t> best_of(const std::vector<TableTrial>& trials,
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) {
-                     return trials[a].log_likelihood > trials[b].log_likelihood;
+                     return trials[a].score() > trials[b].score();
                    });
   order.resize(count);
   return order;
 }
 
+/// The plan of a search with a budget: that of the run, if it has one already.
+SearchPlan planned(const Validation& validation,
+                   const std::vector<TableSettings>& candidates,
+                   const Execution& execution, const ResumableRun* run,
+                   const SearchRules& rules, Clock::time_point start) {
+  SearchPlan plan{static_cast<std::int64_t>(candidates.size())};
+  if (!rules.budget) return plan;
+  RADIR_CHECK(run == nullptr || run->sharded() == nullptr, ArgumentError,
+              "a budget for tuning and shards do not go together: the workers ",
+              "would measure different times; leave one of them out");
+  std::optional<ResumableRun> part;
+  if (run != nullptr) part = run->part("tune-plan");
+  PartsWork work;
+  work.count = 1;
+  work.part = [&](std::int64_t) { return part ? &*part : nullptr; };
+  work.take_over = [&](std::int64_t) {
+    const auto text = part ? part->result() : std::nullopt;
+    if (text) plan = plan_from_json(*text);
+    return text.has_value();
+  };
+  work.run = [&](std::int64_t i) {
+    if (work.take_over(i)) return;
+    const auto costs = validation.costs(candidates, execution, rules.goal);
+    const int threads = execution.pool == nullptr ? 1 : execution.pool->size();
+    plan = plan_search(costs, threads, *rules.budget, seconds_since(start));
+    if (part) part->keep_result(to_json(plan));
+  };
+  run_parts(work, nullptr);
+  return plan;
+}
+
 }  // namespace
+
+const Choices<TuneFor>& tune_for_choices() {
+  static const Choices<TuneFor> choices = {
+      {TuneFor::LogLikelihood, "log-likelihood"},
+      {TuneFor::Rmse, "rmse"},
+      {TuneFor::Crps, "crps"},
+      {TuneFor::Error, "error"},
+      {TuneFor::Brier, "brier"}};
+  return choices;
+}
+
+void check_goal(TuneFor goal, const data::TableEncoder& encoder) {
+  if (goal == TuneFor::LogLikelihood) return;
+  const bool of_classes = goal == TuneFor::Error || goal == TuneFor::Brier;
+  RADIR_CHECK(of_classes == encoder.is_classification(), ArgumentError,
+              "cannot tune for ", choice_name(tune_for_choices(), goal),
+              ": the target \"", encoder.target().name, "\" ",
+              encoder.is_classification()
+                  ? "has classes; tune for log-likelihood, error or brier"
+                  : "is a number; tune for log-likelihood, rmse or crps");
+}
+
+void check_tuning(bool tune, TuneFor goal,
+                  const std::optional<double>& budget) {
+  RADIR_CHECK(tune || goal == TuneFor::LogLikelihood, ArgumentError,
+              "tune-for ", choice_name(tune_for_choices(), goal),
+              " says what tuning looks for; ask for tuning too (--tune)");
+  RADIR_CHECK(tune || !budget, ArgumentError,
+              "a tune-budget limits the time of tuning; ask for tuning too ",
+              "(--tune)");
+  RADIR_CHECK(!budget || *budget > 0, ArgumentError,
+              "a tune-budget must be above 0 seconds, but is ", *budget);
+}
+
+double TableTrial::score() const {
+  constexpr double kWorst = -std::numeric_limits<double>::infinity();
+  switch (goal) {
+    case TuneFor::LogLikelihood:
+      return log_likelihood;
+    case TuneFor::Rmse:
+    case TuneFor::Error:
+      return -error;
+    case TuneFor::Crps:
+    case TuneFor::Brier:
+      return loss ? -*loss : kWorst;
+  }
+  return kWorst;
+}
 
 std::uint64_t validation_seed(std::uint64_t seed) {
   return seed + kValidationSeed;
@@ -297,7 +266,7 @@ std::vector<TableTrial> compare_candidates(
     const ResumableRun* run) {
   RADIR_CHECK(!candidates.empty(), ArgumentError,
               "compare_candidates: there are no candidates");
-  return Validation(table, target, missing, rows, candidates.front().seed)
+  return Validation(table, target, missing, rows, candidates)
       .compare(candidates, execution, on_trial, run);
 }
 
@@ -306,41 +275,33 @@ std::vector<TableTrial> search_settings(
     data::MissingValues missing, const std::vector<std::int64_t>& rows,
     const std::vector<TableSettings>& candidates, const Execution& execution,
     const std::function<void(const TableTrial&)>& on_trial,
-    const ResumableRun* run) {
+    const ResumableRun* run, const SearchRules& rules) {
   RADIR_CHECK(!candidates.empty(), ArgumentError,
               "search_settings: there are no candidates");
-  const Validation validation(table, target, missing, rows,
-                              candidates.front().seed);
+  const Clock::time_point start = Clock::now();
+  const Validation validation(table, target, missing, rows, candidates);
+  const SearchPlan plan =
+      planned(validation, candidates, execution, run, rules, start);
+  if (rules.on_plan) rules.on_plan(plan);
   std::vector<TableTrial> all;
-  std::vector<TableSettings> left = candidates;
-  std::int64_t divisor = 1;
-  for (std::int64_t round = 1; round < kRounds; ++round) divisor *= kHalving;
-  for (std::int64_t round = 1;; ++round, divisor /= kHalving) {
+  std::vector<std::size_t> left(static_cast<std::size_t>(plan.candidates));
+  std::iota(left.begin(), left.end(), std::size_t{0});
+  for (std::int64_t round = 1;; ++round) {
     std::vector<TableSettings> tried;
     tried.reserve(left.size());
-    for (const TableSettings& one : left) {
-      tried.push_back(shortened(one, divisor));
+    for (const std::size_t i : left) {
+      tried.push_back(shortened(candidates[i], plan.divisor_of(round)));
     }
-    const auto trials =
-        validation.compare(tried, execution, on_trial, run, round, all.size());
+    auto trials = validation.compare(tried, execution, on_trial, run,
+                                     rules.goal, round, all.size());
+    const auto best = best_of(trials, SearchPlan::left_of(left.size()));
+    std::vector<std::size_t> next;
+    for (const std::size_t i : best) next.push_back(left[i]);
+    for (TableTrial& trial : trials) trial.candidate = left[trial.candidate];
     all.insert(all.end(), trials.begin(), trials.end());
-    if (round == kRounds) return all;
-    std::vector<TableSettings> next;
-    for (std::size_t i : best_of(trials, left_of(left.size()))) {
-      next.push_back(left[i]);
-    }
+    if (round == SearchPlan::kRounds) return all;
     left = std::move(next);
   }
-}
-
-std::int64_t search_trials(std::int64_t candidates) {
-  auto left = static_cast<std::size_t>(candidates);
-  std::size_t sum = left;
-  for (std::int64_t round = 1; round < kRounds; ++round) {
-    left = left_of(left);
-    sum += left;
-  }
-  return static_cast<std::int64_t>(sum);
 }
 
 const TableTrial& best_trial(const std::vector<TableTrial>& trials) {
@@ -351,9 +312,9 @@ const TableTrial& best_trial(const std::vector<TableTrial>& trials) {
       });
   const auto best = std::max_element(
       last, trials.end(), [](const TableTrial& a, const TableTrial& b) {
-        return a.log_likelihood < b.log_likelihood;
+        return a.score() < b.score();
       });
-  RADIR_CHECK(best != trials.end() && std::isfinite(best->log_likelihood),
+  RADIR_CHECK(best != trials.end() && std::isfinite(best->score()),
               NumericalError, "tuning: every candidate's training failed; try ",
               "a smaller learning rate");
   return *best;

@@ -4,6 +4,7 @@
 
 #include "radir/core/error.h"
 #include "radir/core/settings_text.h"
+#include "radir/data/table_encoder.h"
 #include "radir/files/json_object.h"
 #include "radir/files/settings_json.h"
 #include "radir/likelihood/options.h"
@@ -39,7 +40,8 @@ const Choices<std::optional<likelihood::Kind>>& noise_choices() {
 }
 
 std::string describe_families() {
-  std::string text = "Family of the weights' posteriors, for hmc and elbo";
+  std::string text =
+      "Family of the weights' posteriors, for hmc, sghmc and elbo";
   char separator = ':';
   for (const posterior::Family* family : posterior::families()) {
     text += std::string(1, separator) + " " + family->name();
@@ -51,6 +53,12 @@ std::string describe_families() {
 const Choices<OutputLayer>& output_layer_choices() {
   static const Choices<OutputLayer> choices = {
       {OutputLayer::Same, "same"}, {OutputLayer::Gaussian, "gaussian"}};
+  return choices;
+}
+
+const Choices<MixtureWeights>& mixture_weight_choices() {
+  static const Choices<MixtureWeights> choices = {
+      {MixtureWeights::Equal, "equal"}, {MixtureWeights::Stacked, "stacked"}};
   return choices;
 }
 
@@ -93,7 +101,9 @@ Json later_settings() {
                {"noise_shape", nullptr},
                {"noise_rate", nullptr},
                {"noise_factor", 1.0},
-               {"noise_parts", defaults.noise_parts}};
+               {"noise_parts", defaults.noise_parts},
+               {"pieces", defaults.pieces},
+               {"mixture_weights", "equal"}};
   Json hmc = Json::object();
   files::SettingsWriter writer(hmc);
   train::describe(writer, defaults.hmc);
@@ -203,6 +213,12 @@ void describe_training(SettingsVisitor& visit, TableSettings& settings) {
                  "method's own",
                  between(0, 1000)},
                 settings.restarts);
+  visit.choice({"mixture_weights",
+                "How much each network or chain of a mixture counts: equal, "
+                "or stacked: by a fifth of the rows, which networks fitted to "
+                "the others predict",
+                {}},
+               settings.mixture_weights, mixture_weight_choices());
 }
 
 }  // namespace
@@ -210,15 +226,36 @@ void describe_training(SettingsVisitor& visit, TableSettings& settings) {
 void describe(SettingsVisitor& visit, TableSettings& settings) {
   visit.integers({"hidden", "Units of each hidden layer", at_least(1)},
                  settings.hidden);
+  visit.integer({"pieces",
+                 "Pieces of the range of each number, between quantiles of the "
+                 "rows, that are inputs too; 0: none",
+                 between(0, data::TableEncoder::kMostPieces)},
+                settings.pieces);
   describe_posterior(visit, settings);
   describe_training(visit, settings);
-  visit.integer({"chains", "Chains of the method hmc", between(1, 1000)},
-                settings.chains);
+  visit.integer(
+      {"chains", "Chains of the methods hmc and sghmc", between(1, 1000)},
+      settings.chains);
   train::describe(visit, settings.hmc);
   visit.seed({"seed", "Seed of all random numbers", {}}, settings.seed);
 }
 void check(const TableSettings& settings) {
   check_settings("settings", settings);
+  RADIR_CHECK(settings.pieces != 1, ArgumentError,
+              "settings: one piece is the number itself; ask for 0, or for 2 "
+              "or more");
+  const bool stacked = settings.mixture_weights == MixtureWeights::Stacked;
+  RADIR_CHECK(
+      !stacked ||
+          (settings.samples() ? settings.chains : settings.restarts) != 1,
+      ArgumentError, "settings: stacked mixture_weights are those of several ",
+      "networks or chains; ask for 2 or more of them");
+  const train::HmcOptions chains;
+  RADIR_CHECK(settings.method == "sghmc" ||
+                  (settings.hmc.step_size == chains.step_size &&
+                   settings.hmc.friction == chains.friction),
+              ArgumentError, "settings: step_size and friction are those of ",
+              "the method sghmc; ask for it");
   if (settings.method == "auto") {
     TableSettings fit = settings;
     fit.method = settings.family.empty() ? "rdp" : "elbo";

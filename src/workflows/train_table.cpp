@@ -27,10 +27,12 @@
 #include "radir/workflows/run_findings.h"
 #include "radir/workflows/run_report.h"
 #include "radir/workflows/settings_choice.h"
+#include "radir/workflows/stacking.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_model.h"
 #include "radir/workflows/table_search.h"
 #include "radir/workflows/training_run.h"
+#include "radir/workflows/trials.h"
 #include "workflows/table_problem.h"
 
 namespace radir::workflows {
@@ -63,6 +65,10 @@ Json command_json(const TrainTableOptions& options) {
                {"missing", data::to_string(options.missing)},
                {"tune", options.tune},
                {"settings", Json::parse(to_json(options.settings))}};
+  if (options.tune_for != TuneFor::LogLikelihood) {
+    json["tune_for"] = choice_name(tune_for_choices(), options.tune_for);
+  }
+  if (options.tune_budget) json["tune_budget"] = *options.tune_budget;
   if (options.as_is) return json;
   json["reading"] = kReading;
   json["holdout"] = options.holdout;
@@ -73,6 +79,10 @@ Json command_json(const TrainTableOptions& options) {
   json["include"] = options.include;
   json["id"] = options.id;
   if (options.conformal) json["conformal"] = true;
+  if (!options.weights.empty()) json["weights"] = options.weights;
+  if (!options.class_weights.empty()) {
+    json["class_weights"] = options.class_weights;
+  }
   return json;
 }
 
@@ -84,6 +94,10 @@ TrainTableOptions command_from_json(files::JsonObject json) {
   options.categorical = json.strings("categorical");
   options.missing = json.choice("missing", data::missing_value_choices());
   options.tune = json.boolean("tune");
+  if (json.has("tune_for")) {
+    options.tune_for = json.choice("tune_for", tune_for_choices());
+  }
+  if (json.has("tune_budget")) options.tune_budget = json.number("tune_budget");
   // Runs of version 0.1 have none.
   options.holdout = json.has("holdout") && json.boolean("holdout");
   try {
@@ -100,21 +114,14 @@ TrainTableOptions command_from_json(files::JsonObject json) {
     options.compare = json.has("compare") && json.boolean("compare");
     options.id = json.text("id");
     options.conformal = json.has("conformal") && json.boolean("conformal");
+    if (json.has("weights")) options.weights = json.text("weights");
+    if (json.has("class_weights")) {
+      options.class_weights = json.text("class_weights");
+    }
     if (!json.at("header").is_null()) options.header = json.boolean("header");
   }
   json.finish();
   return options;
-}
-
-Json trials_json(const std::vector<TableTrial>& trials, std::int64_t rows) {
-  Json list = Json::array();
-  for (const TableTrial& trial : trials) {
-    Json json = Json::parse(to_json(trial.settings, rows));
-    json["round"] = trial.round;
-    json["validation_log_likelihood"] = trial.log_likelihood;
-    list.push_back(std::move(json));
-  }
-  return list;
 }
 
 /// Every setting, resolved.
@@ -126,6 +133,9 @@ Json resolved(const TrainTableOptions& options, const TableSettings& settings,
   }
   config["missing"] = data::to_string(options.missing);
   config["tuned"] = options.tune;
+  if (options.tune) {
+    config["tune_for"] = choice_name(tune_for_choices(), options.tune_for);
+  }
   if (options.conformal) config["conformal"] = true;
   return config;
 }
@@ -151,9 +161,19 @@ std::optional<ChainReport> chains_of(const Json& metrics,
   report.r_hat_mean = json.number("r_hat_mean");
   report.r_hat_95 = json.number("r_hat_95");
   report.effective_draws = json.number("effective_draws");
-  report.acceptance = json.number("acceptance");
+  if (json.has("acceptance")) report.acceptance = json.number("acceptance");
   report.divergences = json.integer("divergences");
   return report;
+}
+
+std::vector<double> weights_of(files::JsonObject& metrics) {
+  std::vector<double> weights;
+  for (const Json& value : metrics.array("mixture_weights")) {
+    metrics.check_type(value.is_number(), "mixture_weights",
+                       "a list of numbers");
+    weights.push_back(value);
+  }
+  return weights;
 }
 
 TrainTableResult result_of(const std::string& run, const Json& config,
@@ -177,6 +197,9 @@ TrainTableResult result_of(const std::string& run, const Json& config,
   result.nll = networks.front().number("nll");
   result.kl = networks.front().number("kl");
   result.chains = chains_of(metrics, reached.where());
+  if (reached.has("mixture_weights")) {
+    result.mixture_weights = weights_of(reached);
+  }
   return result;
 }
 
@@ -203,16 +226,16 @@ class TableTraining::Impl {
   TrainTableResult run(const TrainTableHooks& hooks,
                        const Execution& execution) {
     if (finished_) return in_one([&] { return read_finished(hooks); });
-    std::vector<TableTrial> trials;
+    ChosenSettings chosen;
     TableSettings settings = options_.settings;
     std::optional<TrainingHistory> history;
     std::vector<train::ChainStatistics> chains;
     TableModel model;
     std::optional<HeldOut> held_out;
     train_in(folder_, kCommand, hooks.checkpoints, [&](const ResumableRun& r) {
-      ChosenSettings chosen = choose(hooks, execution, r);
-      settings = std::move(chosen.settings);
-      trials = std::move(chosen.trials);
+      chosen = choose(hooks, execution, r);
+      settings = chosen.settings;
+      problem_.encode_for(settings);
       problem_.table.reset();  // only its encoded form is needed from here on
       history.emplace(epochs_of(settings, problem_.rows.count));
       model = fit(settings, hooks, execution, r, *history, chains);
@@ -231,11 +254,14 @@ class TableTraining::Impl {
         metrics["chains"] =
             to_json(chain_report(model, problem_.rows, chains, execution.pool));
       }
+      if (!model.weights.empty()) {
+        metrics["mixture_weights"] = fit_weights(model, settings.fits());
+      }
       if (held_out) metrics["held_out"] = summary_json(*held_out);
       curves_ = column_curves(model, problem_.rows,
                               drawn_columns(model, held_out), execution.pool);
       TrainTableResult result =
-          finish(settings, trials, model, *history, metrics, held_out);
+          finish(chosen, model, *history, metrics, held_out);
       result.held_out = std::move(held_out);
       result.correction = model.correction;
       result.report = written_report(hooks);
@@ -273,14 +299,16 @@ class TableTraining::Impl {
 
   ChosenSettings choose(const TrainTableHooks& hooks,
                         const Execution& execution, const ResumableRun& run) {
-    const SettingsSearch search = options_.tune      ? SettingsSearch::Tuning
-                                  : options_.compare ? SettingsSearch::Defaults
-                                                     : SettingsSearch::Given;
+    SearchRequest request = options_.tune      ? SettingsSearch::Tuning
+                            : options_.compare ? SettingsSearch::Defaults
+                                               : SettingsSearch::Given;
+    request.goal = options_.tune_for;
+    request.budget = options_.tune_budget;
     TrainTableProgress progress;
     progress.stage = TrainTableProgress::Stage::Tuning;
     // The rows that are held out later follow from the same order.
     return choose_settings(
-        search, *problem_.table, problem_.encoder, problem_.rows.table_rows,
+        request, *problem_.table, problem_.encoder, problem_.rows.table_rows,
         options_.settings, execution,
         [&](std::int64_t done, std::int64_t total) {
           progress.done = done;
@@ -315,7 +343,7 @@ class TableTraining::Impl {
                                const TrainTableHooks& hooks,
                                const Execution& execution,
                                const ResumableRun& run) {
-    const auto parts = holdout_parts(problem_.rows.count, settings,
+    const auto parts = holdout_parts(problem_.rows.table_rows, settings,
                                      options_.tune || options_.compare);
     if (parts.empty()) return std::nullopt;
     const TableSettings fitted = holdout_settings(settings);
@@ -358,14 +386,14 @@ class TableTraining::Impl {
     }
   }
 
-  TrainTableResult finish(const TableSettings& settings,
-                          const std::vector<TableTrial>& trials,
-                          const TableModel& model,
+  TrainTableResult finish(const ChosenSettings& chosen, const TableModel& model,
                           const TrainingHistory& history, const Json& metrics,
                           const std::optional<HeldOut>& held_out) {
-    Json config = resolved(options_, settings, problem_);
-    if (!trials.empty()) {
-      config["trials"] = trials_json(trials, problem_.rows.count);
+    Json config = resolved(options_, chosen.settings, problem_);
+    if (chosen.plan) config["tune_plan"] = Json::parse(to_json(*chosen.plan));
+    if (!chosen.trials.empty()) {
+      config["trials"] = trials_json(chosen.trials, problem_.rows.count,
+                                     problem_.encoder.is_classification());
     }
     io::SavedModel saved = saved_model(model);
     saved.seed = options_.settings.seed;
@@ -404,8 +432,15 @@ TableTraining TableTraining::begin(TrainTableOptions options, std::string out,
   check(options.settings);
   RADIR_CHECK(options.holdout || !options.conformal, ArgumentError,
               "--conformal needs held-out rows; leave out --no-holdout");
+  RADIR_CHECK(!options.conformal ||
+                  (options.weights.empty() && options.class_weights.empty()),
+              ArgumentError,
+              "--conformal guarantees nothing for rows that count more than ",
+              "others; leave it out, or the weights");
+  check_tuning(options.tune, options.tune_for, options.tune_budget);
   if (options.tune) options.settings = searchable(options.settings);
   Problem problem = load_problem(options, note);
+  check_goal(options.tune_for, problem.encoder);
   options.compare = !options.tune &&
                     search_for(options.settings, problem.encoder,
                                problem.rows.count) == SettingsSearch::Defaults;

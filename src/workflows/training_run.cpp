@@ -135,7 +135,6 @@ void check_same_part(const Json& config, const std::string& source,
 void train_in(const io::RunFolder& folder, const std::string& command,
               CheckpointOptions checkpoints,
               const std::function<void(const ResumableRun&)>& work) {
-  const bool shared = checkpoints.shared != nullptr;
   try {
     work(ResumableRun(folder, std::move(checkpoints)));
   } catch (const FinishedElsewhere&) {
@@ -147,7 +146,7 @@ void train_in(const io::RunFolder& folder, const std::string& command,
     detail::throw_error<IoError>(error.what(), " (fix this, then resume with: ",
                                  resume_command(command, folder), ")");
   } catch (...) {
-    if (!shared) folder.discard_if_nothing_done();
+    folder.discard_if_nothing_done();
     throw;
   }
 }
@@ -157,7 +156,10 @@ void finish_run(const io::RunFolder& folder, const std::string& command,
                 const std::function<void()>& write_model) {
   try {
     folder.restore();
-    files::write_file(folder.config_file(), config.dump(2) + "\n");
+    Json complete = config;
+    const std::int64_t shards = shards_of(folder.path());
+    if (shards > 0) complete[kShardsKey] = shards;
+    files::write_file(folder.config_file(), complete.dump(2) + "\n");
     files::write_file(folder.metrics_file(), metrics);
     write_model();
   } catch (const IoError& error) {

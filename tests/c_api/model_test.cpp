@@ -9,7 +9,7 @@
 #include "radir/data/table.h"
 #include "radir/io/model_file.h"
 #include "radir/io/onnx.h"
-#include "radir/workflows/table_fit.h"
+#include "radir/workflows/fit_table.h"
 #include "radir/workflows/table_model.h"
 #include "support/temporary_folder.h"
 
@@ -256,6 +256,12 @@ TEST_F(CModel, RefusesWhatMakesNoSense) {
   expect_status(fit("y", "preset=magic"), RADIR_UNSUPPORTED, "magic");
   expect_status(fit("y", "method=hmc\ntune=true"), RADIR_ARGUMENT_ERROR,
                 "tuning");
+  expect_status(fit("y", "class_weights=balanced"), RADIR_ARGUMENT_ERROR,
+                "has no classes");
+  expect_status(fit("y", "tune=true\ntune_for=brier"), RADIR_ARGUMENT_ERROR,
+                "cannot tune for brier");
+  expect_status(fit("y", "tune=true\ntune_budget=1e-9"), RADIR_ARGUMENT_ERROR,
+                "cannot end within");
   EXPECT_EQ(model, nullptr);
 
   radir_prediction prediction = {};

@@ -25,7 +25,7 @@ TEST(Cli, VersionIsTheLibrarys) {
 TEST(Cli, EveryCommandHasHelpWithAnExampleAndTheCommonOptions) {
   for (const char* command :
        {"version", "reproduce figures", "bench math", "bench calibration",
-        "bench sbc", "data list", "data fetch", "doctor"}) {
+        "bench sbc", "bench scale", "data list", "data fetch", "doctor"}) {
     const ProgramResult result = run_program(command + std::string(" --help"));
     EXPECT_EQ(result.exit_code, 0) << command;
     EXPECT_EQ(result.err, "") << command;

@@ -107,12 +107,15 @@ TEST_F(LaunchCommand, ShardsGiveTheSameBitsForAnyNumberOfWorkers) {
                     "--hidden 20 --epochs 3 --no-holdout --restarts 2 --out '" +
                     run + "' " + more);
     EXPECT_EQ(result.exit_code, 0) << result.err;
+    const Json config = Json::parse(testing::read_bytes(run + "/config.json"));
+    EXPECT_EQ(config.value("shards", 0), more.empty() ? 0 : 8) << run;
     return tensors(run + "/model.safetensors");
   };
   const std::string one = train("", "one", "--shards 8 --threads 1");
   EXPECT_EQ(train("", "threads", "--shards 8 --threads 2"), one);
   EXPECT_EQ(train("launch --workers 2 -- ", "two", "--shards 8 --threads 2"),
             one);
+  EXPECT_EQ(train("launch --workers 3 -- ", "three", "--shards 8"), one);
   EXPECT_EQ(train("launch --workers 4 -- ", "four", "--shards 8"), one);
   // Restarts that are shared instead have the bits of one process.
   EXPECT_EQ(train("launch --workers 2 -- ", "tasks", ""),
@@ -127,10 +130,8 @@ TEST_F(LaunchCommand, RefusesShardsThatItCannotShareOut) {
     EXPECT_EQ(result.exit_code, 2) << result.err;
     EXPECT_TRUE(contains(result.err, part)) << result.err;
   };
-  refused("launch --workers 3" + train + "--shards 8",
-          "--shards 8 can be shared by 1, 2, 4, ... up to 8 workers, but the "
-          "job has 3");
-  refused("launch --workers 4" + train + "--shards 2", "up to 2 workers");
+  refused("launch --workers 4" + train + "--shards 2",
+          "--shards 2 can be shared by up to 2 workers, but the job has 4");
   refused("launch --workers 2" + train + "--shards 6",
           "the number of shards must be a power of two");
   refused("launch --workers 2 -- compress --data digits --epochs 1",

@@ -28,13 +28,14 @@ using Json = nlohmann::json;
 class SamplingCommand : public ::testing::Test {
  protected:
   std::vector<std::string> train(const std::string& run,
-                                 const std::string& target) const {
+                                 const std::string& target,
+                                 const std::string& method = "hmc") const {
     return {"train",
             folder_.write("t.csv", wave_table(0, 150)),
             "--target",
             target,
             "--method",
-            "hmc",
+            method,
             "--hidden",
             "10",
             "--warmup",
@@ -108,9 +109,38 @@ TEST_F(SamplingCommand, Classes) {
   EXPECT_LT(evaluate("run")["metrics"]["error"], 0.1);
 }
 
-TEST_F(SamplingCommand, AStoppedRunComesToTheSameBytes) {
-  ASSERT_EQ(run_program(line(train("all", "y"))).exit_code, 0);
-  std::vector<std::string> words = train("part", "y");
+TEST_F(SamplingCommand, BatchesAreSampledWithAWarning) {
+  const ProgramResult trained =
+      run_program(line(train("run", "y", "sghmc")) +
+                  "--batch 30 --mixture-weights stacked");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_TRUE(contains(trained.out,
+                       "chains      2, without an acceptance "
+                       "test: the draws are biased by"))
+      << trained.out;
+  EXPECT_TRUE(
+      contains(trained.out, " of the networks or chains, by held-out rows"))
+      << trained.out;
+  EXPECT_TRUE(contains(read_bytes(folder_ / "run/report.html"),
+                       "finished, 2 chains, "));
+  const Json scores = evaluate("run")["metrics"];
+  // As for hmc.
+  EXPECT_LT(scores["rmse"], 0.2);
+  EXPECT_GT(scores["coverage_90"], 0.75);
+}
+
+class StoppedSampling : public SamplingCommand,
+                        public ::testing::WithParamInterface<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Methods, StoppedSampling,
+                         ::testing::Values("hmc", "sghmc"),
+                         [](const auto& one) {
+                           return std::string(one.param);
+                         });
+
+TEST_P(StoppedSampling, ComesToTheSameBytes) {
+  ASSERT_EQ(run_program(line(train("all", "y", GetParam()))).exit_code, 0);
+  std::vector<std::string> words = train("part", "y", GetParam());
   words.insert(words.end(), {"--checkpoint-every", "5ms"});
   {
     RunningProgram program(words);

@@ -276,6 +276,82 @@ TEST_F(TableCommands, TuningRecordsEveryTrial) {
   }
 }
 
+TEST_F(TableCommands, TuningLooksForWhatItIsAskedForWithinABudget) {
+  const std::string line = "train '" + table() +
+                           "' --target y --hidden 5 --epochs 3 --out '" +
+                           run_path() + "' ";
+  const ProgramResult result =
+      run_program(line + "--tune --tune-for crps --tune-budget 1h");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "tuned       for crps; the best of 24"));
+  EXPECT_TRUE(contains(result.out, "RMSE"));
+  EXPECT_TRUE(contains(result.out, "budget      left 16 candidates"));
+  const Json config = Json::parse(
+      testing::read_bytes((fs::path(run_path()) / "config.json").string()));
+  EXPECT_EQ(config["tune_for"], "crps");
+  double least = INFINITY;
+  for (const Json& trial : config["trials"]) {
+    if (trial["round"] != 3) continue;
+    least = std::min(least, trial["validation_crps"].get<double>());
+  }
+  for (const Json& trial : config["trials"]) {
+    if (trial["validation_crps"] != least || trial["round"] != 3) continue;
+    EXPECT_EQ(trial["likelihood"], config["likelihood"]);
+    EXPECT_EQ(trial["kl_weight"], config["kl_weight"]);
+  }
+  fs::remove_all(run_path());
+  const ProgramResult hasty = run_program(line + "--tune --tune-budget 1ms");
+  EXPECT_EQ(hasty.exit_code, 2);
+  EXPECT_TRUE(contains(hasty.err, "cannot end within 0.001 s")) << hasty.err;
+  expect_failure(line + "--tune --tune-for brier", 2, "cannot tune for brier");
+  expect_failure(line + "--tune-for rmse", 2, "ask for tuning too (--tune)");
+  expect_failure(line + "--tune --tune-budget 5", 2, "is not a duration");
+  EXPECT_FALSE(fs::exists(run_path()));
+}
+
+/// A table with weights trains the model of the table with copies of its rows.
+TEST_F(TableCommands, WeightsCountRows) {
+  std::string weighted = "x,w,y,k\n";
+  std::string copied = "x,y,k\n";
+  for (int i = 0; i < 60; ++i) {
+    const std::string x = std::to_string(0.1 * i);
+    const std::string rest =
+        std::to_string(std::sin(0.1 * i)) + (i % 6 == 0 ? ",rare" : ",common");
+    weighted += x + "," + std::to_string(i % 3) + "," + rest + "\n";
+    for (int copy = 0; copy < i % 3; ++copy) copied += x + "," + rest + "\n";
+  }
+  const std::string with_weights = folder_.write("weighted.csv", weighted);
+  const std::string with_copies = folder_.write("copied.csv", copied);
+  int runs = 0;
+  const auto trained = [&](const std::string& words) {
+    const std::string run = folder_ / ("weights-" + std::to_string(++runs));
+    const ProgramResult result = run_program(
+        "train " + words + " --method rdp --epochs 3 --out '" + run + "'");
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const ProgramResult predicted =
+        run_program("predict '" + run + "' '" + with_copies + "'");
+    EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
+    return predicted.out;
+  };
+  const std::string copies = trained("'" + with_copies + "' --target y");
+  EXPECT_EQ(trained("'" + with_weights + "' --target y --weights w"), copies);
+  EXPECT_EQ(
+      trained("'" + with_weights + "' --target y --weights 2 --include x,k"),
+      copies);
+  EXPECT_NE(trained("'" + with_weights + "' --target y --exclude w"), copies);
+  // 10 of 60 rows are rare; each counts five times, once more by hand.
+  const std::string classes = "'" + with_weights + "' --target k --exclude w ";
+  EXPECT_EQ(trained(classes + "--class-weights balanced"),
+            trained(classes + "--class-weights rare=5"));
+  EXPECT_NE(trained(classes + "--class-weights balanced"), trained(classes));
+  const std::string bad = "train '" + with_weights + "' --target y ";
+  expect_failure(bad + "--weights y", 2, "is the target");
+  expect_failure(bad + "--weights x", 2, "row 2: the weight \"0.1\"");
+  expect_failure(bad + "--weights v", 2, "v");
+  expect_failure(bad + "--weights w --conformal", 2, "--conformal guarantees");
+  expect_failure(bad + "--class-weights balanced", 2, "has no classes");
+}
+
 TEST_F(TableCommands, ConformalIntervalsAreReadElsewhere) {
   const ProgramResult trained = train("y", "--conformal --method rdp");
   ASSERT_EQ(trained.exit_code, 0) << trained.err;

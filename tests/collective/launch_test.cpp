@@ -19,7 +19,8 @@ class Launch : public ::testing::Test {
     options_.workers = workers;
     options_.program = "/bin/sh";
     options_.arguments = {"-c", script};
-    options_.on_line = [this](int rank, const std::string& line) {
+    options_.on_line = [this](int rank, bool /*first*/,
+                              const std::string& line) {
       lines_.push_back(std::to_string(rank) + ": " + line);
     };
     options_.on_event = [this](const std::string& event) {

@@ -49,6 +49,16 @@ TEST_P(StoreContract, KeepsValues) {
   EXPECT_EQ(store_->get("large"), large);
 }
 
+TEST_P(StoreContract, ErasesARange) {
+  for (const char* key : {"a/1", "a/2", "a/3", "b"}) store_->set(key, "x");
+  store_->erase_range("a/", "a/3");
+  EXPECT_EQ(store_->get("a/1"), std::nullopt);
+  EXPECT_EQ(store_->get("a/2"), std::nullopt);
+  EXPECT_EQ(store_->get("a/3"), "x");
+  store_->erase_range("b", "a");  // empty
+  EXPECT_EQ(store_->get("b"), "x");
+}
+
 TEST_P(StoreContract, SetsOnlyWhatIsExpected) {
   EXPECT_FALSE(store_->compare_and_set("a", "0", "1"));
   EXPECT_TRUE(store_->compare_and_set("a", std::nullopt, "1"));

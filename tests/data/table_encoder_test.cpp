@@ -48,6 +48,78 @@ TEST(TableEncoder, StandardisesNumbersAndSpreadsCategories) {
   EXPECT_FLOAT_EQ(rows.targets[3], 0);
 }
 
+// Quarters of 0 to 8: each piece rises from 0 to 1 in one of them.
+TEST(TableEncoder, CutsNumbersIntoPiecesBetweenQuantiles) {
+  const Table rows = table(
+      "x,town,rare,y\n0,a,0,1\n1,b,0,2\n2,a,0,3\n3,b,0,4\n4,a,0,5\n"
+      "5,b,0,6\n6,a,0,7\n7,b,0,8\n8,a,1,9\n");
+  const std::vector<std::int64_t> all = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  const TableEncoder plain = TableEncoder::fit(rows, "y");
+  const TableEncoder encoder = plain.with_pieces(rows, all, 4);
+  EXPECT_FALSE(plain.has_pieces());
+  EXPECT_TRUE(encoder.has_pieces());
+  // x and its pieces, two towns, a column of two values that has no pieces.
+  EXPECT_EQ(encoder.input_size(), 5 + 2 + 1);
+  const std::vector<NumberPiece>& pieces = encoder.inputs()[0].pieces;
+  ASSERT_EQ(pieces.size(), 4u);
+  const EncodedRows encoded = encoder.encode(rows, true);
+  for (std::size_t p = 0; p < 4; ++p) {
+    EXPECT_EQ(pieces[p].from, 2.0 * static_cast<double>(p));
+    EXPECT_EQ(pieces[p].to, pieces[p].from + 2);
+    double sum = 0, squares = 0;
+    for (std::size_t row = 0; row < 9; ++row) {
+      const auto input = static_cast<double>(encoded.inputs[row * 8 + 1 + p]);
+      const double share = std::min(
+          1.0, std::max(0.0, (static_cast<double>(row) - pieces[p].from) / 2));
+      EXPECT_NEAR(input, (share - pieces[p].mean) / pieces[p].scale, 1e-6);
+      sum += input;
+      squares += input * input;
+    }
+    EXPECT_NEAR(sum, 0, 1e-5);  // standardised
+    EXPECT_NEAR(squares, 9, 1e-4);
+  }
+  // Everything else is as it was.
+  const EncodedRows before = plain.encode(rows, true);
+  for (std::size_t row = 0; row < 9; ++row) {
+    EXPECT_EQ(encoded.inputs[row * 8], before.inputs[row * 4]);
+    EXPECT_EQ(encoded.inputs[row * 8 + 7], before.inputs[row * 4 + 3]);
+  }
+  EXPECT_EQ(encoder.columns()[0].text(), "number, in 4 pieces");
+
+  const TableEncoder again = TableEncoder::from_json(encoder.to_json());
+  EXPECT_EQ(again.to_json(), encoder.to_json());
+  EXPECT_EQ(again.encode(rows, true).inputs, encoded.inputs);
+  expect_error<ArgumentError>([&] { plain.with_pieces(rows, all, 1); },
+                              "from 2 to 1000");
+}
+
+TEST(TableEncoder, MissingNumbersAreInNoPiece) {
+  const Table rows = table("x,y\n0,1\n1,2\n,3\n3,4\n4,5\n");
+  const TableEncoder encoder =
+      TableEncoder::fit(rows, "y", MissingValues::Indicator)
+          .with_pieces(rows, {0, 1, 2, 3, 4}, 2);
+  ASSERT_EQ(encoder.input_size(), 1 + 2 + 1);
+  const EncodedRows encoded = encoder.encode(rows, true);
+  const std::vector<float> missing(encoded.inputs.begin() + 8,
+                                   encoded.inputs.begin() + 12);
+  EXPECT_EQ(missing, (std::vector<float>{0, 0, 0, 1}));
+}
+
+TEST(TableEncoder, RefusesPiecesThatAreNone) {
+  const auto refuse = [](const char* piece, const char* why) {
+    const std::string text =
+        std::string(
+            R"({"kind":"table","missing":"refuse","inputs":[{"name":)") +
+        R"("x","type":"numeric","mean":0,"scale":1,"pieces":[)" + piece +
+        R"(]}],"target":{"name":"y","type":"numeric","mean":0,"scale":1}})";
+    expect_error<IoError>([&] { TableEncoder::from_json(text); }, why);
+  };
+  refuse(R"({"from":1,"to":1,"mean":0,"scale":1})", "from < to");
+  refuse(R"({"from":0,"to":1,"mean":0,"scale":0})", "scale above 0");
+  refuse(R"({"from":0,"to":1,"mean":0})", "scale");
+  refuse(R"(3)", "pieces");
+}
+
 TEST(TableEncoder, LearnsFromTheGivenRowsAlone) {
   const Table houses = table(kHouses);
   const TableEncoder encoder =

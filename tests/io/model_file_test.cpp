@@ -84,6 +84,25 @@ TEST(ModelFile, WhatIsWrittenIsRead) {
             0.7);
 }
 
+TEST(ModelFile, HoldsWeightsOfAMixtureWhereThereAreSome) {
+  const TemporaryFolder folder;
+  SavedModel model = table_model();
+  // Version 0.1 reads files without them, and refuses the others.
+  const std::string equal = model_bytes(model);
+  EXPECT_EQ(equal.find("\\\"weights\\\":"), std::string::npos);
+  model.weights = {0.1, 0.9};
+  EXPECT_NE(model_bytes(model).find("\\\"weights\\\":[0.1,0.9]"),
+            std::string::npos);
+  EXPECT_EQ(read_model("file", model_bytes(model)).weights, model.weights);
+  EXPECT_TRUE(read_model("file", equal).weights.empty());
+  for (const std::vector<double>& wrong :
+       {std::vector<double>{1}, {0.5, 0.6}, {-0.5, 1.5}, {NAN, 1}}) {
+    model.weights = wrong;
+    expect_error<ArgumentError>([&] { model_bytes(model); },
+                                "one weight for each of 2 networks");
+  }
+}
+
 TEST(ModelFile, HoldsConvolutionalNetworks) {
   const TemporaryFolder folder;
   SavedModel model;
@@ -159,6 +178,13 @@ TEST(ModelFile, ReadingIsStrict) {
   expect_refused([](Json& j) { j["seed"] = -1; }, ">= 0");
   expect_refused([](Json& j) { j["colour"] = 1; }, "\"colour\" is unknown");
   expect_refused([](Json& j) { j["networks"] = 0; }, "from 1 to 1000");
+  expect_refused(
+      [](Json& j) {
+        j["weights"] = {0.5, 0.4};
+      },
+      "\"weights\" must have one number for each of 2 networks");
+  expect_refused([](Json& j) { j["weights"] = {1}; }, "with the sum 1");
+  expect_refused([](Json& j) { j["weights"] = {2, -1}; }, "from 0 to 1");
   expect_refused([](Json& j) { j["networks"] = 3; }, "network3.");
   expect_refused([](Json& j) { j["networks"] = 1; }, "tensors");
   expect_refused([](Json& j) { j["data"] = "x"; }, "must be an object");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "radir/core/error.h"
 #include "support/expect_error.h"
@@ -128,6 +129,16 @@ TEST(Safetensors, RefusesAFileCutAtAnyLength) {
     EXPECT_THROW(load(whole.substr(0, length)), IoError) << length;
   }
   EXPECT_THROW(load(whole + "x"), IoError);
+}
+
+// Looking at a mapped file that was cut would end the program (SIGBUS).
+TEST(Safetensors, AFileThatIsCutAfterItWasOpenedIsStillRead) {
+  const TemporaryFolder folder;
+  const SmallModel model;
+  model.writer().write(folder / "m.safetensors");
+  const SafetensorsFile file(folder / "m.safetensors");
+  std::filesystem::resize_file(folder / "m.safetensors", 0);
+  model.expect_equal(file);
 }
 
 // Every bit of every byte, header and data: refused with a message, or, when

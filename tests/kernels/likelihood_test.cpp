@@ -274,6 +274,35 @@ TEST(PredictedNoiseLoss, IsTheNegativeLogDensity) {
   }
 }
 
+/// A batch of one example, the outputs a vector apart.
+template <typename T>
+struct OneExample {
+  static constexpr std::int64_t kStride = 16;
+
+  explicit OneExample(const std::vector<T>& values, Isa isa = active_isa())
+      : outputs(values.size() * kStride), gradient(outputs.size()) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      outputs[i * kStride] = values[i];
+    }
+    data.outputs = outputs.data();
+    data.num_outputs = static_cast<std::int64_t>(values.size());
+    data.batch = 1;
+    data.stride = kStride;
+    data.gradient = gradient.data();
+    data.isa = isa;
+  }
+  OneExample(const OneExample&) = delete;
+
+  double slope(std::size_t output) const {
+    return static_cast<double>(gradient[output * kStride]);
+  }
+
+  std::vector<T> outputs;
+  std::vector<T> gradient;
+  LikelihoodData<T> data;
+  T target = 0;
+};
+
 /// Loss and derivatives of one residual and one output for its log variance.
 struct OneNoise {
   double loss, by_mean, by_noise;
@@ -281,21 +310,10 @@ struct OneNoise {
 
 template <typename T>
 OneNoise one_noise(T residual, T log_variance, Isa isa) {
-  std::vector<T> outputs(2 * 16), gradient(2 * 16);
-  outputs[0] = residual;
-  outputs[16] = log_variance;
-  const T target = 0;
-  LikelihoodData<T> data;
-  data.outputs = outputs.data();
-  data.num_outputs = 2;
-  data.batch = 1;
-  data.stride = 16;
-  data.gradient = gradient.data();
-  data.isa = isa;
+  const OneExample<T> one({residual, log_variance}, isa);
   const double loss =
-      predicted_noise_loss(data, &target, NoiseOutput::LogVariance);
-  return {loss, static_cast<double>(gradient[0]),
-          static_cast<double>(gradient[16])};
+      predicted_noise_loss(one.data, &one.target, NoiseOutput::LogVariance);
+  return {loss, one.slope(0), one.slope(1)};
 }
 
 template <typename T>
@@ -377,25 +395,12 @@ TEST(NoiseMixtureLoss, IsTheNegativeLogDensity) {
 // Far from every part the density underflows, its logarithm does not.
 TEST(NoiseMixtureLoss, IsFiniteFarFromEveryPart) {
   for_each_isa([](Isa isa) {
-    std::vector<float> outputs(6 * 16), gradient(6 * 16);
-    outputs[0] = -100;
-    outputs[16] = 300;
-    outputs[2 * 16] = outputs[3 * 16] = -6;
-    outputs[4 * 16] = 500;
-    outputs[5 * 16] = -500;
-    const float target = 0;
-    LikelihoodData<float> data;
-    data.outputs = outputs.data();
-    data.num_outputs = 6;
-    data.batch = 1;
-    data.stride = 16;
-    data.gradient = gradient.data();
-    data.isa = isa;
-    const double loss = noise_mixture_loss(data, &target, {2});
+    const OneExample<float> one({-100, 300, -6, -6, 500, -500}, isa);
+    const double loss = noise_mixture_loss(one.data, &one.target, {2});
     EXPECT_NEAR(loss,
                 0.5 * (std::log(2 * std::acos(-1.0)) - 6 + 1e4 * std::exp(6.0)),
                 1e-5 * loss);
-    for (float slope : gradient) EXPECT_TRUE(std::isfinite(slope));
+    for (float slope : one.gradient) EXPECT_TRUE(std::isfinite(slope));
   });
 }
 
@@ -404,20 +409,11 @@ TEST(NoiseMixtureLoss, IsFiniteFarFromEveryPart) {
 TEST(NoiseMixtureLoss, TheLeastVarianceIsABound) {
   const double least = std::log(0.25);
   for (double raw : {-30.0, -2.0}) {
-    std::vector<double> outputs(3 * 16), gradient(3 * 16);
-    outputs[0] = 0.1;
-    outputs[16] = raw;
-    const double target = 0;
-    LikelihoodData<double> data;
-    data.outputs = outputs.data();
-    data.num_outputs = 3;
-    data.batch = 1;
-    data.stride = 16;
-    data.gradient = gradient.data();
-    const double loss = noise_mixture_loss(data, &target, {1, least});
+    const OneExample<double> one({0.1, raw, 0});
+    const double loss = noise_mixture_loss(one.data, &one.target, {1, least});
     EXPECT_NEAR(loss, 0.5 * (std::log(2 * std::acos(-1.0)) + least + 0.04),
                 1e-12);
-    EXPECT_EQ(gradient[16], 0);
+    EXPECT_EQ(one.slope(1), 0);
   }
 }
 

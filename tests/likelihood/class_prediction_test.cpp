@@ -57,5 +57,17 @@ TEST(ClassPrediction, AMixtureAverages) {
   expect_error<ArgumentError>([] { mixture_of({}); }, "at least one");
 }
 
+TEST(ClassPrediction, AMixtureMayHaveWeights) {
+  const float first[] = {50, 0}, second[] = {0, 50};
+  const std::vector<ClassPrediction> both = {predict_class(first, 1, 2, 2),
+                                             predict_class(second, 1, 2, 2)};
+  const ClassPrediction p = mixture_of(both, {0.25, 0.75});
+  EXPECT_NEAR(p.probabilities[0], 0.25, 1e-12);
+  EXPECT_NEAR(p.mutual_information,
+              -0.25 * std::log(0.25) - 0.75 * std::log(0.75), 1e-12);
+  expect_error<ArgumentError>([&] { mixture_of(both, {1}); },
+                              "there are 2 predictions, but 1 weights");
+}
+
 }  // namespace
 }  // namespace radir::likelihood

@@ -162,6 +162,18 @@ TEST(PredictiveMixture, CrpsIsTheIntegralOfTheSquaredDifference) {
   EXPECT_NEAR(p.crps(value), distance - different / 2, 5e-3);
 }
 
+TEST(PredictiveMixture, CrpsOfPartsWithWeightsIsExact) {
+  const double normal = std::numeric_limits<double>::infinity();
+  const PredictiveMixture p({{0, 1, normal, 0.9}, {10, 1, normal, 0.1}});
+  for (const double value : {0.0, 4.0, 10.0}) {
+    const double whole = integral([&](double x) {
+      const double difference = p.cdf(x) - (x >= value ? 1 : 0);
+      return difference * difference;
+    });
+    EXPECT_NEAR(p.crps(value), whole, 5e-3) << value;
+  }
+}
+
 TEST(PredictiveMixture, RefusesWhatIsNoDistribution) {
   expect_error<ArgumentError>(
       [] { PredictiveMixture(std::vector<MixtureComponent>()); },

@@ -65,6 +65,65 @@ TEST(RegressionScores, TheResolutionBoundsWhatOneRowCanGive) {
   EXPECT_NEAR(metrics.at("interval_log_likelihood"), half / 2, 1e-9);
 }
 
+/// Draws whose locations reach `spread` scales from their middle.
+DrawColumns draw_columns(double spread, double of_scale) {
+  DrawColumns columns;
+  columns.degrees_of_freedom = 1e4;
+  for (int i = 0; i < 200; ++i) {
+    const double t = std::sin(7.0 * i * i + i);
+    columns.locations.push_back(2 * spread * t * t * t);
+    columns.log_scales.push_back(std::log(2.0) +
+                                 of_scale * std::sin(3.0 * i * i + 2 * i));
+  }
+  return columns;
+}
+
+// The exact score is of two mixtures in one, with weights that the columns
+// cannot hold.
+TEST(RegressionScorer, ScoresDrawsAsTheirMixture) {
+  const QuantileCorrection correction({0.0001, 0.2, 0.4, 0.7, 0.95});
+  for (double spread : {0.0, 0.001, 0.3, 1.0, 5.0}) {
+    for (double of_scale : {0.0, 0.05}) {
+      const DrawColumns draws = draw_columns(spread, of_scale);
+      const PredictiveMixture whole = draws.mixture();
+      std::vector<MixtureComponent> parts = whole.components();
+      parts.push_back(parts.front());
+      parts.front().weight = parts.back().weight = 0.5;
+      const PredictiveMixture split(parts);
+      const RegressionScorer plain({}, 0.5), corrected(correction);
+      for (double target : {-30.0, -4.9, -3.0, 0.0, 1.0, 4.5, 6.0}) {
+        SCOPED_TRACE(spread);
+        const RegressionScore few = plain(draws, target);
+        const RegressionScore all = plain(split, target);
+        EXPECT_NEAR(few.residual, all.residual, 1e-12);
+        EXPECT_NEAR(few.log_density, all.log_density, 1e-6);
+        EXPECT_NEAR(*few.log_interval_density, *all.log_interval_density, 1e-6);
+        EXPECT_NEAR(few.probability, all.probability, 1e-7);
+        EXPECT_NEAR(few.crps, whole.crps(target), spread < 1 ? 1e-3 : 0.05);
+        const RegressionScore moved = corrected(draws, target);
+        const RegressionScore moved_all = corrected(split, target);
+        for (std::size_t l = 0; l < kIntervalLevels.size(); ++l) {
+          EXPECT_NEAR(few.widths[l], all.widths[l], 1e-6);
+          EXPECT_NEAR(moved.widths[l], moved_all.widths[l], 1e-6);
+        }
+      }
+    }
+  }
+}
+
+TEST(RegressionScorer, ScoresScaleWithTheNumbers) {
+  const RegressionScorer scorer({}, 0.5), large({}, 500);
+  const RegressionScore score = scorer(PredictiveMixture({{1, 2}}), 4);
+  const RegressionScore other = large(PredictiveMixture({{1000, 2000}}), 4000);
+  const RegressionScore scaled = score.scaled(1000);
+  EXPECT_NEAR(scaled.log_density, other.log_density, 1e-12);
+  EXPECT_NEAR(*scaled.log_interval_density, *other.log_interval_density, 1e-12);
+  EXPECT_NEAR(scaled.residual, other.residual, 1e-9);
+  EXPECT_NEAR(scaled.crps, other.crps, 1e-9);
+  EXPECT_EQ(scaled.probability, other.probability);
+  EXPECT_NEAR(scaled.widths[0], other.widths[0], 1e-5);
+}
+
 TEST(RegressionScores, NeedPredictions) {
   testing::expect_error<ArgumentError>([] { RegressionScores().metrics(); },
                                        "no predictions");

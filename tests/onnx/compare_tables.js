@@ -7,18 +7,9 @@
 'use strict';
 const fs = require('fs');
 const path = require('path');
+const ort = require('./runtime.js');
 
 const TOLERANCE = 1e-5;
-
-let ort;
-try {
-  ort = require('onnxruntime-node');
-} catch (error) {
-  const reason = error.message.split('\n')[0];
-  console.log(`skipped: onnxruntime-node cannot be loaded (${reason}); ` +
-              'tools/install_onnxruntime.sh installs it');
-  process.exit(0);
-}
 
 function tensor(values) {
   const dims = [values.length, 1];

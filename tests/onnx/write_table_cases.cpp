@@ -161,10 +161,11 @@ void write_cases(const std::string& folder) {
   settings.steps = 1500;
   const auto fit = [&](const char* target, data::MissingValues missing) {
     const data::Table table = table_of(train, target);
-    const auto encoder = data::TableEncoder::fit(table, target, missing);
+    auto encoder = data::TableEncoder::fit(table, target, missing);
+    data::EncodedRows rows = encoder.encode(table, true);
+    workflows::encode_for(settings, table, encoder, rows);
     return workflows::fit_networks(
-        encoder, encoder.encode(table, true),
-        workflows::resolved(settings, encoder, table.rows()));
+        encoder, rows, workflows::resolved(settings, encoder, table.rows()));
   };
   using data::MissingValues;
   settings.method = "rdp";
@@ -179,9 +180,23 @@ void write_cases(const std::string& folder) {
   settings.noise = likelihood::Kind::Mixture;
   write_case(folder, "noise_parts", fit("price", MissingValues::Indicator),
              test, "price");
+  settings.mixture_weights = workflows::MixtureWeights::Stacked;
+  write_case(folder, "stacked_parts", fit("price", MissingValues::Indicator),
+             test, "price");
+  settings.mixture_weights = workflows::MixtureWeights::Equal;
+  settings.pieces = 6;
+  write_case(folder, "pieces", fit("price", MissingValues::Indicator), test,
+             "price");
+  settings.pieces = 0;
   settings.noise = likelihood::Kind::Gaussian;
   write_case(folder, "classes", fit("quality", MissingValues::Indicator), test,
              "quality");
+  settings.mixture_weights = workflows::MixtureWeights::Stacked;
+  write_case(folder, "stacked_classes",
+             fit("quality", MissingValues::Indicator), test, "quality");
+  write_case(folder, "stacked", fit("price", MissingValues::Indicator), test,
+             "price");
+  settings.mixture_weights = workflows::MixtureWeights::Equal;
   settings.method = "hmc";
   settings.chains = 2;
   settings.hmc.warmup = 20;

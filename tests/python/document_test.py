@@ -44,6 +44,7 @@ class ReproduceTest(unittest.TestCase):
         (yacht,) = found.results["sets"]
         self.assertEqual((yacht["name"], yacht["splits"]), ("yacht", 2))
         self.assertEqual(found.results["not_the_published_data"][0]["set"], "yacht")
+        self.assertEqual(seen[0].done, 0)
         self.assertEqual(seen[-1].done, seen[-1].total)
         self.assertIn("not the published data: yacht", found.html)
         self.assertIn("<iframe srcdoc=", found._repr_html_())

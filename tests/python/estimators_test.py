@@ -173,6 +173,11 @@ class RegressorTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "all zero"):
             RadirRegressor(**QUICK).fit(self.x, self.y, np.zeros(len(self.y)))
 
+    def test_no_guarantee_for_rows_that_count_twice(self):
+        X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20.0)
+        with self.assertRaisesRegex(ValueError, "conformal guarantees nothing"):
+            radir.RadirRegressor(conformal=True).fit(X, y, sample_weight=np.full(20, 2))
+
     def test_random_states_and_jobs(self):
         with_one = RadirRegressor(**QUICK, restarts=2, n_jobs=1).fit(self.x, self.y)
         with_all = RadirRegressor(**QUICK, restarts=2, n_jobs=-1).fit(self.x, self.y)

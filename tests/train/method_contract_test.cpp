@@ -67,7 +67,7 @@ class MethodContract : public ::testing::TestWithParam<const char*> {
 
 INSTANTIATE_TEST_SUITE_P(All, MethodContract,
                          ::testing::Values("elbo", "coordinate-ascent", "hmc",
-                                           "pbp"),
+                                           "pbp", "sghmc"),
                          [](const auto& one) {
                            std::string name = one.param;
                            for (char& c : name) {
@@ -82,10 +82,10 @@ TEST(MethodContracts, CoverEveryMethodOfTheLibrary) {
     EXPECT_NE(method->description, "");
     names.push_back(method->name);
   }
-  ASSERT_GE(names.size(), 4u);
-  names.resize(4);  // other tests may have registered more
+  ASSERT_GE(names.size(), 5u);
+  names.resize(5);  // other tests may have registered more
   EXPECT_EQ(names, (std::vector<std::string>{"elbo", "coordinate-ascent", "hmc",
-                                             "pbp"}));
+                                             "pbp", "sghmc"}));
 }
 
 TEST_P(MethodContract, TheSameSeedGivesTheSameBits) {
@@ -123,10 +123,11 @@ TEST_P(MethodContract, ResumesFromAnyStep) {
 TEST_P(MethodContract, FindsThePlane) {
   const Plane data;
   TrainerOptions longer = options();
-  longer.epochs = longer.method == "hmc" ? longer.epochs : 200;
+  const bool samples = longer.method == "hmc" || longer.method == "sghmc";
+  longer.epochs = samples ? longer.epochs : 200;
   longer.optimizer.learning_rate = 0.02;
   const auto result = fit<float>(model(), data.view(), longer);
-  if (longer.method == "hmc") return;  // its own tests
+  if (samples) return;  // its own tests
   const Model fitted = model();
   const float* const weights =
       result.parameters.data() + fitted.parameters()[0].offset;

@@ -13,7 +13,7 @@
 #include "radir/train/model.h"
 #include "radir/train/point_network.h"
 #include "radir/train/step.h"
-#include "radir/workflows/table_fit.h"
+#include "radir/workflows/fit_table.h"
 #include "radir/workflows/table_model.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
@@ -134,6 +134,7 @@ TEST_F(Export, PredictionsHaveNamesThatNoColumnHas) {
   EXPECT_TRUE(contains(summary.output_note, "quantiles 0.05, 0.5, 0.95"));
   const std::string bytes = testing::read_bytes(folder_ / "all.onnx");
   EXPECT_TRUE(contains(bytes, "output.mean"));
+  EXPECT_TRUE(contains(bytes, summary.input_note));
   // It is no network.
   expect_error<UnsupportedError>([&] { io::read_onnx(folder_ / "all.onnx"); },
                                  "all.onnx");

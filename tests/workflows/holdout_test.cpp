@@ -11,6 +11,7 @@
 #include "radir/data/table.h"
 #include "radir/files/byte_source.h"
 #include "radir/train/trainer.h"
+#include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_search.h"
 #include "support/expect_error.h"
 
@@ -29,7 +30,7 @@ TableSettings quick(const char* method = "rdp") {
 
 /// y = 2 a + 1 with noise of standard deviation 0.5, or its three ranges; b
 /// does nothing.
-HeldOut linear_case(int rows, bool classes) {
+HeldOut linear_case(int rows, bool classes, std::int64_t pieces = 0) {
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
   std::string text = "a,b,y\n";
@@ -45,15 +46,22 @@ HeldOut linear_case(int rows, bool classes) {
   }
   const data::Table table =
       data::read_table(files::memory_byte_source("rows", text));
-  const auto encoder = data::TableEncoder::fit(table, "y");
-  const auto encoded = encoder.encode(table, true);
-  const TableSettings settings = resolved(quick(), encoder, encoded.count);
+  auto encoder = data::TableEncoder::fit(table, "y");
+  auto encoded = encoder.encode(table, true);
+  TableSettings settings = quick();
+  settings.pieces = pieces;
+  encode_for(settings, table, encoder, encoded);
+  settings = resolved(settings, encoder, encoded.count);
   return hold_out(encoder, encoded,
                   holdout_parts(encoded.count, settings, false), settings);
 }
 
 double metric(const TableMetrics& metrics, const std::string& name) {
   return std::map<std::string, double>(metrics.begin(), metrics.end()).at(name);
+}
+
+TEST(Holdout, TheLinearModelKnowsNoPieces) {
+  EXPECT_EQ(linear_case(60, false, 8).linear, linear_case(60, false).linear);
 }
 
 TEST(Holdout, EveryRowIsHeldOutOnceWhereFitsAreCheap) {

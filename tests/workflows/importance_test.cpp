@@ -9,8 +9,8 @@
 #include "radir/data/table.h"
 #include "radir/files/byte_source.h"
 #include "radir/posterior/grouping.h"
+#include "radir/workflows/fit_table.h"
 #include "radir/workflows/inspect.h"
-#include "radir/workflows/table_fit.h"
 
 namespace radir::workflows {
 namespace {

@@ -13,6 +13,7 @@
 #include "radir/data/table_encoder.h"
 #include "radir/files/atomic_file.h"
 #include "radir/posterior/grouping.h"
+#include "radir/train/sharded_sum.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_search.h"
 #include "support/expect_error.h"
@@ -279,6 +280,34 @@ TEST(ResumableRun, AResultThatIsKeptReplacesTheCheckpointsOfItsPart) {
   EXPECT_EQ(part.result(), "{\"rmse\":0.4}");
   // Also where somebody removed the folder.
   fs::remove_all(folder.path());
+  part.keep_result("{}");
+  EXPECT_EQ(part.result(), "{}");
+}
+
+/// A worker that was the oldest when it last heard of the others.
+class DroppedWorker : public train::ShardedSum {
+ public:
+  DroppedWorker() : ShardedSum(1) {}
+  bool may_write() override { return !is_dropped; }
+  bool is_dropped = true;
+};
+
+TEST(ResumableRun, AWorkerThatWasDroppedWritesNothing) {
+  const TemporaryFolder place;
+  const io::RunFolder folder = io::RunFolder::create(place / "run");
+  DroppedWorker sharded;
+  CheckpointOptions options;
+  options.every = milliseconds(0);
+  options.sharded = &sharded;
+  const ResumableRun part = ResumableRun(folder, options).part("a");
+  const Problem problem;
+  problem.fit(&part);
+  part.keep_result("{}");
+  EXPECT_FALSE(fs::exists(folder.checkpoint_file("a")));
+  EXPECT_EQ(part.result(), std::nullopt);
+  sharded.is_dropped = false;
+  problem.fit(&part);
+  EXPECT_TRUE(fs::exists(folder.checkpoint_file("a")));
   part.keep_result("{}");
   EXPECT_EQ(part.result(), "{}");
 }

@@ -32,14 +32,25 @@ TEST(SettingsChoice, ComparesWhereNothingWasAskedForAndRowsAreEnough) {
   EXPECT_EQ(search_for(changed, encoder, 1000), SettingsSearch::Given);
 }
 
-/// A table of 1,000 rows whose noise is drawn from a cycle of numbers.
-data::Table table_with(double (*noise)(int)) {
+double fraction(double x) { return x - std::floor(x); }
+
+/// A table of 1,000 rows.
+data::Table table_of(double (*target)(double x, int row)) {
   std::string text = "x,y\n";
   for (int i = 0; i < 1000; ++i) {
-    const double x = i * 0.618034 - std::floor(i * 0.618034);
-    text += std::to_string(x) + "," + std::to_string(2 * x + noise(i)) + "\n";
+    const double x = fraction(i * 0.618034);
+    text += std::to_string(x) + "," + std::to_string(target(x, i)) + "\n";
   }
   return data::read_table(files::memory_byte_source("made up", text));
+}
+
+/// The sum of twelve uniform numbers less its mean is nearly normal.
+double nearly_normal(int i) {
+  double sum = -6;
+  for (int k = 1; k <= 12; ++k) {
+    sum += fraction((i + 1) * std::sqrt(k + 0.5) * 1.324718);
+  }
+  return sum;
 }
 
 /// What is compared: one network of one noise level, trained for a short time.
@@ -60,36 +71,65 @@ ChosenSettings chosen_for(const data::Table& table) {
                       resolved(quick_settings(), encoder, rows.count), &pool,
                       [&](std::int64_t done, std::int64_t total) {
                         EXPECT_EQ(done, last + 1);
-                        EXPECT_EQ(total, 2);
+                        EXPECT_EQ(total, 3);
                         last = done;
                       });
-  EXPECT_EQ(last, 2);
-  EXPECT_EQ(chosen.trials.size(), 2u);
+  EXPECT_EQ(last, 3);
+  EXPECT_EQ(chosen.trials.size(), 3u);
   return chosen;
 }
 
 // Two peaks: one normal distribution wastes most of its probability.
 TEST(SettingsChoice, TakesTheMixtureWhereTheNoiseAsksForIt) {
-  const ChosenSettings chosen = chosen_for(table_with([](int i) {
-    return (i * 7919 % 1009 < 500 ? 1.0 : -1.0) + 0.02 * std::sin(1.7 * i);
+  const ChosenSettings chosen = chosen_for(table_of([](double x, int i) {
+    return 2 * x + (i * 7919 % 1009 < 500 ? 1.0 : -1.0) +
+           0.02 * std::sin(1.7 * i);
   }));
   EXPECT_EQ(chosen.settings.noise, likelihood::Kind::Mixture);
   EXPECT_GT(chosen.trials[1].log_likelihood,
             chosen.trials[0].log_likelihood + 0.5);
 }
 
-// The sum of twelve uniform numbers is nearly normal.
 TEST(SettingsChoice, KeepsOneNoiseLevelWhereThatIsRight) {
-  const ChosenSettings chosen = chosen_for(table_with([](int i) {
-    double sum = -6;
-    for (int k = 1; k <= 12; ++k) {
-      const double product = (i + 1) * std::sqrt(k + 0.5) * 1.324718;
-      sum += product - std::floor(product);
-    }
-    return 0.3 * sum;
-  }));
+  const ChosenSettings chosen = chosen_for(
+      table_of([](double x, int i) { return 2 * x + 0.3 * nearly_normal(i); }));
   EXPECT_EQ(chosen.settings.noise, likelihood::Kind::Gaussian);
   EXPECT_EQ(chosen.settings.steps, quick_settings().steps);
+}
+
+// Jumps, which a network of the number itself smooths.
+TEST(SettingsChoice, CutsNumbersIntoPiecesWhereTheTargetJumps) {
+  const ChosenSettings chosen = chosen_for(table_of([](double x, int i) {
+    return fraction(7 * std::floor(16 * x) / 16 + 0.3) +
+           0.01 * nearly_normal(i);
+  }));
+  EXPECT_EQ(chosen.settings.pieces, 16);
+  EXPECT_GT(chosen.trials[2].log_likelihood,
+            chosen.trials[1].log_likelihood + 0.1);
+}
+
+// Their inputs would make each step slow, or not fit into memory.
+TEST(SettingsChoice, PiecesStayFew) {
+  for (const int columns : {2, 20, 40}) {
+    std::string text;
+    for (int c = 0; c <= columns; ++c) {
+      text += (c > 0 ? "," : "") + ("x" + std::to_string(c));
+    }
+    for (int i = 0; i < 60; ++i) {
+      text += "\n";
+      for (int c = 0; c <= columns; ++c) {
+        text += (c > 0 ? "," : "") +
+                std::to_string(fraction(i * std::sqrt(c + 2.1)));
+      }
+    }
+    const auto table =
+        data::read_table(files::memory_byte_source("made up", text));
+    const auto encoder = data::TableEncoder::fit(table, "x0");
+    EXPECT_EQ(affordable_pieces(encoder, 1000), columns == 2    ? 16
+                                                : columns == 20 ? 6
+                                                                : 0);
+    EXPECT_EQ(affordable_pieces(encoder, 1000000000), 0);
+  }
 }
 
 }  // namespace

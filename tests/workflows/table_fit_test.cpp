@@ -222,7 +222,7 @@ TEST(TableFit, ASearchTrainsTheBestForLonger) {
       search_settings(arm.train, "distance", data::MissingValues::Refuse, rows,
                       candidates, nullptr, [&](const TableTrial&) { ++calls; });
   EXPECT_EQ(calls, 5 + 2 + 1);
-  EXPECT_EQ(search_trials(5), 5 + 2 + 1);
+  EXPECT_EQ((SearchPlan{5}.trials()), 5 + 2 + 1);
   ASSERT_EQ(trials.size(), 8u);
   EXPECT_EQ(trials[0].settings.steps, good.steps / 9);
   EXPECT_EQ(trials[5].settings.steps, good.steps / 3);
@@ -231,6 +231,58 @@ TEST(TableFit, ASearchTrainsTheBestForLonger) {
   EXPECT_EQ(&best_trial(trials), &trials[7]);
   EXPECT_EQ(trials[7].settings.steps, good.steps);
   EXPECT_EQ(trials[7].settings.learning_rate, good.learning_rate);
+}
+
+/// One candidate has the smaller error, one the better likelihood: its noise
+/// level is its own, that of the other is forced up.
+TEST(TableFit, ASearchLooksForWhatItIsAskedFor) {
+  const RobotArm arm;
+  TableSettings close = short_training();
+  close.method = "vmg";  // its noise is not tuned
+  close.noise_factor = 10000;
+  TableSettings rough = close;
+  rough.noise_factor = 1;
+  rough.steps = 300;
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(arm.train.rows()));
+  std::iota(rows.begin(), rows.end(), 0);
+  const auto best = [&](TuneFor goal) {
+    SearchRules rules;
+    rules.goal = goal;
+    const auto trials = search_settings(
+        arm.train, "distance", data::MissingValues::Refuse, rows,
+        {close, rough, rough, close}, nullptr, nullptr, nullptr, rules);
+    return best_trial(trials);
+  };
+  const TableTrial likely = best(TuneFor::LogLikelihood);
+  const TableTrial exact = best(TuneFor::Rmse);
+  EXPECT_GT(likely.candidate % 3, 0u);
+  EXPECT_EQ(exact.candidate % 3, 0u);
+  EXPECT_LT(exact.error, likely.error);
+  EXPECT_LT(exact.log_likelihood, likely.log_likelihood);
+  EXPECT_FALSE(exact.loss);
+  const TableTrial crps = best(TuneFor::Crps);
+  ASSERT_TRUE(crps.loss);
+  EXPECT_GT(*crps.loss, 0);
+  EXPECT_GT(crps.candidate % 3, 0u);
+  EXPECT_EQ(crps.score(), -*crps.loss);
+}
+
+TEST(TableFit, AGoalMustBeOneOfTheTarget) {
+  const RobotArm arm;
+  expect_error<ArgumentError>(
+      [&] { check_goal(TuneFor::Brier, arm.encoder); },
+      "cannot tune for brier: the target \"distance\" is a number; tune for "
+      "log-likelihood, rmse or crps");
+  check_goal(TuneFor::Crps, arm.encoder);
+  expect_error<ArgumentError>(
+      [] { check_tuning(false, TuneFor::Rmse, std::nullopt); },
+      "tune-for rmse says what tuning looks for; ask for tuning too");
+  expect_error<ArgumentError>(
+      [] { check_tuning(false, TuneFor::LogLikelihood, 3.0); },
+      "tune-budget limits the time of tuning");
+  expect_error<ArgumentError>(
+      [] { check_tuning(true, TuneFor::LogLikelihood, 0.0); },
+      "above 0 seconds");
 }
 
 TEST(TableFit, ASearchComparesNetworksUnlessOneIsGiven) {

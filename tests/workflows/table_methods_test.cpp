@@ -18,7 +18,8 @@ using testing::expect_error;
 TEST(TableMethods, SmallTablesAreSampled) {
   const TableSettings small = resolved(TableSettings(), 500, 10, 1);
   EXPECT_EQ(small.method, "hmc");
-  EXPECT_EQ(small.hmc.leapfrog_steps, train::HmcOptions().leapfrog_steps);
+  EXPECT_GT(small.hmc.leapfrog_steps, train::HmcOptions().leapfrog_steps);
+  EXPECT_GT(small.chains, TableSettings().chains);
   EXPECT_EQ(small.grouping, posterior::Grouping::Column);
   EXPECT_EQ(method_of(small).trainer, "hmc");
   EXPECT_EQ(family_of(small), "radial-directional");
@@ -46,6 +47,18 @@ TEST(TableMethods, ChangedSettingsSayWhatIsWanted) {
   settings = resolved(settings, 500, 10, 1);
   EXPECT_EQ(settings.method, "elbo");
   EXPECT_EQ(family_of(settings), "gaussian");
+}
+
+TEST(TableMethods, StepSizeAndFrictionAreThoseOfOneMethod) {
+  for (const char* method : {"auto", "hmc", "rdp"}) {
+    TableSettings settings;
+    settings.method = method;
+    settings.hmc.friction = 3;
+    expect_error<ArgumentError>([&] { check(settings); },
+                                "friction are those of the method sghmc");
+    settings.method = "sghmc";
+    EXPECT_NO_THROW(check(settings));
+  }
 }
 
 TEST(TableMethods, FitsTakeAPriorWhoseErrorBarsHold) {

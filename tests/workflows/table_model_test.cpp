@@ -7,10 +7,11 @@
 #include "radir/core/error.h"
 #include "radir/data/builtin_data.h"
 #include "radir/files/byte_source.h"
+#include "radir/workflows/column_curves.h"
 #include "radir/workflows/evaluate_table.h"
+#include "radir/workflows/fit_table.h"
 #include "radir/workflows/importance.h"
 #include "radir/workflows/predict_table.h"
-#include "radir/workflows/table_fit.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
 
@@ -67,6 +68,57 @@ TEST(TableModel, KnowsWhichColumnsMatter) {
   const std::vector<double> importance = column_importance(model);
   ASSERT_EQ(importance.size(), 2u);
   EXPECT_GT(importance[0], 2 * importance[1]);
+}
+
+// Four levels with jumps between them.
+TEST(TableModel, PiecesOfANumberFollowItsJumps) {
+  const int levels[] = {0, 3, 1, 2};
+  std::string text = "x,y\n";
+  for (int i = 0; i < 200; ++i) {
+    text += std::to_string(i) + "," + std::to_string(levels[i / 50]) + "\n";
+  }
+  TableSettings settings = quick();
+  settings.method = "rdp";
+  settings.steps = 3000;
+  settings.kl_weight = 0.1;
+  settings.pieces = 20;
+  const data::Table table = read(text);
+  const TableModel model = fit_table(table, "y", settings);
+  EXPECT_EQ(model.encoder.input_size(), 21);
+  const TablePrediction p = model.predict(table);
+  for (const std::size_t row : {10u, 40u, 60u, 90u, 110u, 140u, 160u, 190u}) {
+    EXPECT_NEAR(p.mean[row], levels[row / 50], 0.3) << row;
+  }
+  const auto curves =
+      column_curves(model, model.encoder.encode(table, true), {0});
+  ASSERT_EQ(curves.size(), 1u);
+  for (std::size_t i = 0; i < curves[0].values.size(); ++i) {
+    const double x = curves[0].values[i];
+    if (std::abs(std::remainder(x, 50)) < 10) continue;  // a jump
+    EXPECT_NEAR(curves[0].mean[i], levels[static_cast<int>(x) / 50], 0.3) << x;
+  }
+}
+
+TEST(TableModel, CurvesFollowTheWeightsOfNetworks) {
+  const data::Table table = data::make_robot_arm_table(200, 1);
+  TableSettings settings = quick();
+  settings.method = "rdp";
+  settings.restarts = 2;
+  TableModel model = fit_table(table, "distance", settings);
+  const data::EncodedRows rows = model.encoder.encode(table, true);
+  const auto curve = [&] { return column_curves(model, rows, {0}).at(0); };
+  const ColumnCurve both = curve();
+  model.weights = {1, 0};
+  const ColumnCurve weighted = curve();
+  model.weights.clear();
+  model.networks.resize(1);
+  const ColumnCurve first = curve();
+  ASSERT_EQ(weighted.mean.size(), first.mean.size());
+  for (std::size_t i = 0; i < first.mean.size(); ++i) {
+    EXPECT_NEAR(weighted.mean[i], first.mean[i], 1e-12);
+    EXPECT_NEAR(weighted.epistemic[i], first.epistemic[i], 1e-9);
+  }
+  EXPECT_GT(std::abs(both.mean.front() - first.mean.front()), 1e-6);
 }
 
 TEST(TableModel, PredictsClasses) {

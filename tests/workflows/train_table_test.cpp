@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "radir/core/error.h"
+#include "radir/files/atomic_file.h"
+#include "radir/workflows/search_plan.h"
 #include "radir/workflows/table_model.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
@@ -67,6 +69,42 @@ TEST(TrainTable, TheHeldOutScoreLeavesTheModelAsItIs) {
   EXPECT_FALSE(std::filesystem::exists(folder / "plain/holdout.json"));
   EXPECT_EQ(load_table_model(folder / "plain").networks,
             load_table_model(folder / "scored").networks);
+}
+
+TEST(TrainTable, ABudgetThatIsTooShortIsRefusedAndLeavesNothing) {
+  const TemporaryFolder folder;
+  TrainTableOptions options = robot_arm();
+  options.tune = true;
+  options.tune_budget = 1e-9;
+  expect_error<ArgumentError>(
+      [&] { TableTraining::begin(options, folder / "run").run(); },
+      "tuning cannot end within 1e-09 s: the smallest search takes up to ");
+  EXPECT_FALSE(std::filesystem::exists(folder / "run/config.json"));
+}
+
+/// What the budget left of the search is measured once. The plan of the
+/// stopped run is replaced by one that no measurement gives.
+TEST(TrainTable, AResumedRunKeepsThePlanOfItsBudget) {
+  const TemporaryFolder folder;
+  TrainTableOptions options = robot_arm();
+  options.holdout = false;
+  options.tune = true;
+  options.tune_budget = 3600;
+  TrainTableHooks stop;
+  bool tuning = false;
+  stop.on_progress = [&](const TrainTableProgress&) { tuning = true; };
+  stop.checkpoints.stop_requested = [&] { return tuning; };
+  expect_error<Interrupted>(
+      [&] { TableTraining::begin(options, folder / "run").run(stop); },
+      "stopped");
+  const std::string plan = folder / "run/tune-plan.json";
+  EXPECT_NE(testing::read_bytes(plan).find("\"divisor\":1"), std::string::npos);
+  files::write_file(plan, to_json(SearchPlan{3, 2}));
+  const auto result = TableTraining::resume(folder / "run").run();
+  EXPECT_EQ(result.config["trials"].size(), 3u + 1u + 1u);
+  EXPECT_EQ(result.config["tune_plan"]["divisor"], 2);
+  EXPECT_EQ(result.config["trials"][4]["epochs"], 1);
+  EXPECT_EQ(result.config["epochs"], 3);
 }
 
 TEST(TrainTable, ARunStoppedInTheHeldOutFitResumesToTheSameBytes) {

@@ -16,8 +16,9 @@ struct LaunchOptions {
   JobSettings job;  ///< address, timeout and lease; the rest is set here
   std::string program;
   std::vector<std::string> arguments;
-  /// Each line that a worker writes to standard error.
-  std::function<void(int rank, const std::string& line)> on_line;
+  /// Each line that a worker writes to standard error, and whether it is the
+  /// first of those that run.
+  std::function<void(int rank, bool first, const std::string& line)> on_line;
   /// What happens to workers.
   std::function<void(const std::string&)> on_event;
   /// A signal to pass on to all workers; 0: none.
@@ -26,9 +27,6 @@ struct LaunchOptions {
 
 /// The key that a job sets in its store when all of its work is done.
 constexpr const char* kFinishedKey = "job/finished";
-
-/// The key under which launch() puts the rank of a worker that failed.
-constexpr const char* kLostKey = "job/lost";
 
 /// Starts the workers, serves their store and waits for them. A worker that
 /// dies takes no other with it. Returns the exit code of the job: 0 when all

@@ -39,6 +39,8 @@ class Store {
   virtual std::optional<std::string> take(const std::string& key,
                                           Milliseconds timeout) = 0;
   virtual void erase(const std::string& key) = 0;
+  /// Erases all keys from `from` on and before `to`, in the order of bytes.
+  virtual void erase_range(const std::string& from, const std::string& to) = 0;
   /// Sets the value if it is `expected` (none: if there is none) and says
   /// whether it did.
   virtual bool compare_and_set(const std::string& key,

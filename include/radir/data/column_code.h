@@ -8,6 +8,15 @@
 
 namespace radir::data {
 
+/// A part of a number's range: 0 below it, 1 above it, linear inside, and
+/// standardised.
+struct NumberPiece {
+  double from = 0;
+  double to = 1;
+  double mean = 0;
+  double scale = 1;
+};
+
 /// One column as the network sees it.
 struct ColumnCode {
   std::string name;
@@ -20,6 +29,10 @@ struct ColumnCode {
   /// Of a numeric target: the smallest step between different values of the
   /// training rows; 0: unknown, as in models of version 0.1.
   double resolution = 0;
+  /// Number: an input for each, after the standardised value. With them a
+  /// network follows sudden changes of a column more easily (Gorishniy et al.,
+  /// 2022).
+  std::vector<NumberPiece> pieces;
 
   /// Categorical: the levels that are known, one input (or class) each, 1 for
   /// the row's own, 0 for others.
@@ -42,6 +55,10 @@ struct ColumnCode {
   /// Numbers the network receives for the column.
   std::int64_t width() const;
 };
+
+/// Writes the inputs of a number that is not missing: its standardised value
+/// and its pieces.
+void encode_number(const ColumnCode& code, double value, float* out);
 
 /// Where a level of a hashed category stands: 1 or -1 in two of the inputs.
 struct HashedLevel {

@@ -74,11 +74,20 @@ class TableEncoder {
   /// Throws ArgumentError unless there are as many, and one is kept.
   TableEncoder with_inputs(const std::vector<bool>& kept) const;
 
+  /// The encoder with up to `count` pieces (NumberPiece) of every numeric input
+  /// column, between quantiles of `rows` of the table that it was fitted to.
+  /// Throws ArgumentError unless `count` is from 2 to kMostPieces.
+  static constexpr std::int64_t kMostPieces = 1000;
+  TableEncoder with_pieces(const Table& table,
+                           const std::vector<std::int64_t>& rows,
+                           std::int64_t count) const;
+
   /// From a JSON object made by to_json(). Throws IoError when it is invalid.
   static TableEncoder from_json(const std::string& text);
   std::string to_json() const;
 
   const std::vector<ColumnCode>& inputs() const { return inputs_; }
+  bool has_pieces() const;
   const ColumnCode& target() const { return target_; }
   MissingValues missing() const { return missing_; }
   bool is_classification() const;
@@ -93,6 +102,9 @@ class TableEncoder {
   const std::string& id() const { return id_; }
   /// Throws ArgumentError when it is the target or an input.
   void set_id(std::string name);
+
+  /// Says in columns() why a column is no input.
+  void set_note(const std::string& column, const std::string& note);
 
   /// Options under which a reader gives the columns the encoder needs, with the
   /// types it needs, and the id, as text; it skips all others.

@@ -16,6 +16,10 @@ struct SavedModel {
   /// Parameters of each network, laid out as train::Model::parameters(). More
   /// than one: they predict as a mixture.
   std::vector<std::vector<float>> networks;
+  /// How much each of them counts in the mixture, with the sum 1; empty: all
+  /// the same. In the file only where there are some; readers that do not know
+  /// them refuse the file.
+  std::vector<double> weights;
   std::uint64_t seed = 0;
   /// Of a model whose quantiles are corrected: what it predicted for rows that
   /// it was not fitted to (likelihood::QuantileCorrection). In the file only

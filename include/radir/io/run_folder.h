@@ -65,7 +65,8 @@ class RunFolder {
   /// Removes the checkpoints of a finished part and of its parts, or of the
   /// complete run.
   void remove_checkpoints(const std::string& part = "") const;
-  /// Removes a run that has nothing to resume from.
+  /// Removes a run that has nothing to resume from, unless other processes may
+  /// share it.
   void discard_if_nothing_done() const;
 
  private:

@@ -20,6 +20,8 @@ struct LikelihoodData {
   std::int64_t stride = 0;
   T* gradient = nullptr;  ///< nullptr: not wanted
   double scale = 1;
+  /// Numbers of each row of the gradient that are written; 0: all of them.
+  std::int64_t width = 0;
   Isa isa = active_isa();  ///< the instruction set to compute with
 };
 

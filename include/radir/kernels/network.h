@@ -59,6 +59,22 @@ struct NetworkOptions {
   /// example is dropped where number `example * channels + c` of the uniform
   /// numbers of Weights::noise is below the probability. 0: no dropout.
   std::vector<double> dropout = {};
+  std::int64_t max_shards = 1;  ///< of set_shards()
+};
+
+/// Rows of a batch that a vector of the widest instruction set holds: where a
+/// batch may be cut into shards.
+constexpr std::int64_t kShardRows = 16;
+
+/// How the gradients of the weights are added up over a batch: each shard by
+/// itself, then along a binary tree over the shards. So the bits do not depend
+/// on how many of the shards of a larger batch are computed together.
+struct BatchShards {
+  /// Place of the first example in the larger batch: its noise follows from it.
+  std::int64_t first = 0;
+  /// Where each shard ends: multiples of kShardRows, but for the last, which is
+  /// the end of the batch. Their number is a power of two.
+  std::vector<std::int64_t> ends;
 };
 
 /// Forward and backward passes of a sequential network on raw buffers, with one
@@ -105,6 +121,10 @@ class Network {
   /// unless 1 <= batch <= max_batch.
   void set_input(const T* rows, std::int64_t batch,
                  const std::int64_t* indices = nullptr);
+
+  /// Cuts the batch of the last set_input(), which by itself is one shard.
+  /// Throws ArgumentError for shards that do not fit it.
+  void set_shards(const BatchShards& shards);
 
   /// The outputs, [output][stride()], valid until the next call. Lanes past the
   /// batch hold finite numbers without meaning.

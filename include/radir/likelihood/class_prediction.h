@@ -25,8 +25,10 @@ struct ClassPrediction {
 ClassPrediction predict_class(const float* logits, std::int64_t draws,
                               std::int64_t classes, std::int64_t stride);
 
-/// The mixture of predictions with equal weights: restarts of a network. Not
-/// defined where one of them is not.
-ClassPrediction mixture_of(const std::vector<ClassPrediction>& predictions);
+/// The mixture of predictions, restarts of a network: with these weights, whose
+/// sum is 1, or equal ones where there are none. Not defined where one of them
+/// is not.
+ClassPrediction mixture_of(const std::vector<ClassPrediction>& predictions,
+                           const std::vector<double>& weights = {});
 
 }  // namespace radir::likelihood

@@ -7,6 +7,7 @@
 
 #include "radir/kernels/likelihood.h"
 #include "radir/likelihood/class_prediction.h"
+#include "radir/likelihood/draw_columns.h"
 #include "radir/likelihood/options.h"
 #include "radir/likelihood/predictive_mixture.h"
 
@@ -109,6 +110,10 @@ class Likelihood {
   /// network. Throws UnsupportedError where targets are labels.
   virtual void add_components(const Draws<float>& draws, const double* own,
                               std::vector<MixtureComponent>& components) const;
+  /// The same in columns. False where columns cannot hold it, together with
+  /// what is in them; they are then not defined.
+  virtual bool add_columns(const Draws<float>& draws, const double* own,
+                           DrawColumns& columns) const;
   /// Throws UnsupportedError where targets are numbers.
   virtual ClassPrediction predict_class(const Draws<float>& draws) const;
 };

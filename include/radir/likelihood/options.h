@@ -35,4 +35,7 @@ struct Options {
 
 void describe(SettingsVisitor& visit, Options& options);
 
+/// Lower bound of the log variance of a part of a mixture, from least_scale.
+double min_log_variance(const Options& options);
+
 }  // namespace radir::likelihood

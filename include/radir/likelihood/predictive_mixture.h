@@ -64,10 +64,13 @@ class PredictiveMixture {
   /// better; t components count as normal distributions of the same variance.
   /// The second mean goes over pairs of different draws (all of them up to 64
   /// draws, 64 partners each beyond), which does not depend on the number of
-  /// draws on average.
+  /// draws on average. Up to 64 components of different weights are not draws
+  /// but the distribution itself, whose score is exact.
   double crps(double value) const;
 
  private:
+  template <typename LogOf>
+  double log_mean(const LogOf& log_of) const;
   /// The density with every component taken as a normal distribution.
   double rough_density(double value) const;
   /// Its root in original units.

@@ -23,10 +23,11 @@ namespace radir::train {
 /// and settings, and an `exchange` that adds the gradients up. They draw the
 /// same weights, so their step is that of one worker with the complete batch.
 ///
-/// With `sharded` the network runs once per shard of the batch, each with its
-/// own noise in the activations, and the gradients of the weights are added up
-/// by it. Every worker is given the complete batch and looks at its shards
-/// alone. In float only.
+/// With `sharded` the gradients of the weights are added up shard by shard and
+/// then along a binary tree. Shards are cut where vectors end
+/// (kernels::kShardRows), so some of a small batch are empty. Every worker is
+/// given the complete batch and computes the subtrees that `sharded` asks it
+/// for, each in one pass. In float only.
 template <typename T>
 class CompiledStep {
  public:

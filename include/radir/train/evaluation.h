@@ -23,6 +23,15 @@ std::vector<double> log_likelihoods(const Model& model,
                                     const T* outputs, std::int64_t samples,
                                     const DataView<T>& data);
 
+/// The same of all examples, under `samples` draws.
+template <typename T>
+std::vector<double> predictive_log_likelihoods(const Model& model,
+                                               const std::vector<T>& parameters,
+                                               const DataView<T>& data,
+                                               std::int64_t samples,
+                                               std::uint64_t seed,
+                                               Execution execution = {});
+
 /// Mean negative log-likelihood of the examples under `samples` draws.
 template <typename T>
 double predictive_nll(const Model& model, const std::vector<T>& parameters,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "radir/train/hmc_options.h"
@@ -60,11 +61,13 @@ class Hmc final : public Method<T> {
 
 /// What a chain did after its warm-up.
 struct ChainStatistics {
-  double acceptance = 0;         ///< mean probability
+  /// Mean probability; none of a method without an acceptance test.
+  std::optional<double> acceptance;
   std::int64_t divergences = 0;  ///< proposals whose energy error ran away
   double step_size = 0;
 };
 
+/// Of a chain of the method "hmc"; nothing is known of another.
 template <typename T>
 ChainStatistics chain_statistics(const TrainingState<T>& state,
                                  const HmcOptions& options);

@@ -99,7 +99,7 @@ const MethodInfo& find_method(const std::string& name);
 
 /// All methods: "elbo" (gradient steps on the evidence lower bound),
 /// "coordinate-ascent" (see coordinate_ascent.h), "hmc" (see hmc.h), "pbp" (see
-/// pbp.h) and those registered since.
+/// pbp.h), "sghmc" (see sghmc.h) and those registered since.
 std::vector<const MethodInfo*> methods();
 
 }  // namespace radir::train

@@ -54,14 +54,24 @@ class PosteriorDensity {
   /// A place to start from; see posterior::WeightPrior::initialize.
   void initialize(std::uint64_t seed, T* coordinates) const;
 
-  /// The data, all of it, which must stay where it is.
+  /// The data, all of it or a batch, which must stay where it is.
   void set_data(const Batch<T>& data);
 
   /// The energy and its gradient.
   Energy gradient(const T* coordinates, T* gradient);
 
+  /// Own parameters of the likelihood before anything is known of its
+  /// `data_count` examples.
+  std::vector<double> initial_own(std::int64_t data_count) const;
+  /// The energy of `data_count` examples and its gradient, estimated from the
+  /// data, a batch of them, given the posterior of the likelihood's own
+  /// parameters. This moves a share `own_rate` of the way to the one that the
+  /// batch suggests.
+  Energy estimate(const T* coordinates, std::int64_t data_count,
+                  double own_rate, std::vector<double>& own, T* gradient);
+
   /// Parameters of a model of spec_of_draws() at the coordinates of the last
-  /// call of gradient().
+  /// call of gradient() or estimate().
   const std::vector<T>& parameters() const;
 
  private:

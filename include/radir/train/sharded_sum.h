@@ -2,14 +2,15 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
-#include <vector>
 
 namespace radir::train {
 
-/// Writes what a shard of a batch gives: as many numbers as are added up.
-using ShardFunction = std::function<void(std::int64_t shard, float* part)>;
+/// Writes the sum over shards [first, first + number) of a batch: as many
+/// numbers as are added up. `number` is a power of two and `first` a multiple
+/// of it, so these shards are a subtree.
+using ShardFunction =
+    std::function<void(std::int64_t first, std::int64_t number, float* sum)>;
 
 /// Adds up what the shards of a batch give. A batch is cut into a fixed number
 /// of shards, and their gradients are added along a fixed binary tree: the bits
@@ -24,23 +25,26 @@ class ShardedSum {
   std::int64_t shards() const { return shards_; }
 
   /// Writes the sum over all shards of `count` numbers each. Calls `compute`
-  /// for some of them; other workers do the others.
+  /// for subtrees of them; other workers do the others.
   virtual void add_up(std::int64_t count, const ShardFunction& compute,
                       float* sum);
-  /// Called when a training begins from a state that all workers have read;
-  /// returns when all of them have.
-  virtual void begin() {}
+  /// Called before each step of a training. `save` writes its state to where a
+  /// worker that joins finds it, or throws IoError.
+  virtual void begin_step(const std::string& /*training*/,
+                          std::int64_t /*step*/,
+                          const std::function<void()>& /*save*/) {}
+  /// Called at the end of a training; returns when its result is saved.
+  virtual void end(const std::string& /*training*/,
+                   const std::function<void()>& save) {
+    save();
+  }
   /// Whether this is the worker that writes files.
   virtual bool writes() const { return true; }
-
- protected:
-  /// The sum over shards [first, first + number), a subtree.
-  void add_subtree(std::int64_t first, std::int64_t number, std::int64_t count,
-                   const ShardFunction& compute, float* sum);
+  /// The same, having asked whether the others went on without this worker.
+  virtual bool may_write() { return writes(); }
 
  private:
   std::int64_t shards_;
-  std::vector<std::vector<float>> right_;  // one per level of the tree
 };
 
 constexpr std::int64_t kMostShards = 1024;

@@ -70,7 +70,7 @@ struct TrainerOptions {
   KeptParameters kept_parameters = KeptParameters::Last;
   std::int64_t selection_window = 10;
 
-  HmcOptions hmc;  ///< of the method "hmc"
+  HmcOptions hmc;  ///< of the methods "hmc" and "sghmc"
 
   /// Computes each batch in shards, alone or with other workers; null: as one.
   /// The bits then depend on the number of shards too. Of the method "elbo"

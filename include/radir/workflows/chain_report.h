@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ struct ChainReport {
   double r_hat_95 = 1;
   /// Of these outputs too, the median over the rows.
   double effective_draws = 0;
-  double acceptance = 0;         ///< mean over the chains
+  /// Mean over the chains; none of a method without an acceptance test.
+  std::optional<double> acceptance;
   std::int64_t divergences = 0;  ///< of all chains
 };
 

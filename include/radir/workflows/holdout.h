@@ -37,6 +37,11 @@ struct HoldoutPart {
 std::vector<HoldoutPart> holdout_parts(std::int64_t rows,
                                        const TableSettings& settings,
                                        bool tuned);
+/// The same for a list of rows in which copies of a row stand beside each other
+/// (repeated_rows): they are held out together.
+std::vector<HoldoutPart> holdout_parts(
+    const std::vector<std::int64_t>& table_rows, const TableSettings& settings,
+    bool tuned);
 constexpr std::int64_t kLeastHoldoutRows = 10;
 
 /// The settings of a held-out fit: the given ones, with two chains at most.

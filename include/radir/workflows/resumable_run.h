@@ -24,6 +24,18 @@ class Interrupted : public Error {
   using Error::Error;
 };
 
+/// Thrown in a worker whose training is not where that of the others is: it
+/// reads their checkpoint, or starts over where that is not enough.
+class Rejoin : public Error {
+ public:
+  explicit Rejoin(const std::string& message, bool starts_over = false)
+      : Error(message), starts_over_(starts_over) {}
+  bool starts_over() const { return starts_over_; }
+
+ private:
+  bool starts_over_;
+};
+
 struct CheckpointOptions {
   std::chrono::milliseconds every = std::chrono::seconds(30);
   /// Called between steps, from any thread; true stops all training of the run.
@@ -66,7 +78,8 @@ class ResumableRun {
   /// Throws Interrupted when a stop was requested, IoError for a checkpoint
   /// that is damaged or of another configuration, and what train::fit throws.
   /// Of a shared run, Interrupted too when the lease of this part was lost, and
-  /// FinishedElsewhere when the run was finished by the other workers.
+  /// FinishedElsewhere when the run was finished by the other workers. With
+  /// CheckpointOptions::sharded, Rejoin when this worker has to start over.
   train::TrainingResult<float> fit(
       const std::string& configuration, const train::Model& model,
       const train::DataView<float>& data, const train::TrainerOptions& options,
@@ -86,9 +99,14 @@ class ResumableRun {
   void keep_result(const std::string& text) const;
 
  private:
+  train::TrainingResult<float> fit_once(
+      const std::string& configuration, const train::Model& model,
+      const train::DataView<float>& data, const train::TrainerOptions& options,
+      const std::function<bool(const train::EpochReport&)>& on_epoch,
+      ThreadPool* pool,
+      std::optional<train::TrainerProgress<float>> start) const;
   std::string result_file() const;
   bool must_stop() const;
-  bool writes() const;
 
   const io::RunFolder* folder_;
   CheckpointOptions options_;

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "radir/core/device.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
 #include "radir/workflows/resumable_run.h"
+#include "radir/workflows/search_plan.h"
 #include "radir/workflows/table_search.h"
 #include "radir/workflows/table_settings.h"
 
@@ -16,7 +18,7 @@ namespace radir::workflows {
 /// How settings are found.
 enum class SettingsSearch {
   Given,     ///< they stay as they are
-  Defaults,  ///< what was left open is compared with one alternative
+  Defaults,  ///< what was left open is compared with alternatives
   Tuning,    ///< `radir train --tune`
 };
 
@@ -26,23 +28,44 @@ enum class SettingsSearch {
 SettingsSearch search_for(const TableSettings& given,
                           const data::TableEncoder& encoder, std::int64_t rows);
 
+/// Pieces of each number that keep a step fast and a table of so many rows
+/// small: up to 16; 0 where they would be fewer than four.
+std::int64_t affordable_pieces(const data::TableEncoder& encoder,
+                               std::int64_t rows);
+
+/// A search, and what it looks for.
+struct SearchRequest {
+  // Implicit: most callers have no wishes.
+  SearchRequest(SettingsSearch asked) : search(asked) {}
+  SettingsSearch search;
+  // Of Tuning alone:
+  TuneFor goal = TuneFor::LogLikelihood;
+  std::optional<double> budget = std::nullopt;  ///< seconds
+};
+
 struct ChosenSettings {
   TableSettings settings;
   std::vector<TableTrial> trials;  ///< of all that were compared
+  /// What a budget left of the search; none without a budget.
+  std::optional<SearchPlan> plan = std::nullopt;
 };
 
 /// Compares settings on rows set aside among `rows` of the table, which the
 /// encoder was fitted to; `settings` is resolved().
 ///
-/// The alternative of Defaults is a mixture of two networks of two layers of
-/// 100 units that predict a mixture of noises per row. It is taken where the
-/// mean log-likelihood of n rows is higher by more than 1/sqrt(n), which is
-/// about what chance gives; that keeps the default's right intervals unless
-/// there is something to gain. Of more than 50,000 rows so many are compared.
+/// The alternatives of Defaults are a mixture of two networks of two layers of
+/// 100 units that predict a mixture of noises per row, and one of four such
+/// networks with pieces of the numbers and a closer fit (where the inputs stay
+/// few). Each is taken in place of those before it where the mean
+/// log-likelihood of n rows is higher by more than 1/sqrt(n), which is about
+/// what chance gives; that keeps the default's right intervals unless there is
+/// something to gain. Of more than 50,000 rows so many are compared.
 ///
-/// `on_trial` gets the number of trials that are done and that of all.
+/// `on_trial` gets the number of trials that are done and that of all. Throws
+/// ArgumentError for a goal that the target has not (check_goal) and for a
+/// budget that is too short (plan_search).
 ChosenSettings choose_settings(
-    SettingsSearch search, const data::Table& table,
+    const SearchRequest& request, const data::Table& table,
     const data::TableEncoder& encoder, const std::vector<std::int64_t>& rows,
     const TableSettings& settings, const Execution& execution = {},
     const std::function<void(std::int64_t, std::int64_t)>& on_trial = nullptr,

@@ -31,6 +31,18 @@ train::TrainerOptions trainer_options(const TableSettings& settings,
 /// Seed of a restart, from 0; the first is the settings' own.
 std::uint64_t restart_seed(std::uint64_t seed, std::int64_t restart);
 
+/// The settings of one fit of resolved settings: the fits of a stacked mixture
+/// differ in kl_weight, 1, 0.3 and 0.1 times the given one in turn, where the
+/// method has a choice there (TableMethod::tunes_kl).
+TableSettings settings_of_fit(TableSettings settings, std::int64_t restart);
+
+/// Encodes rows of a table anew where the settings ask for pieces of its
+/// numbers and the encoder has none; `aside` are further rows, without
+/// influence on the encoder.
+void encode_for(const TableSettings& settings, const data::Table& table,
+                data::TableEncoder& encoder, data::EncodedRows& rows,
+                data::EncodedRows* aside = nullptr);
+
 /// Reports of one restart, from 0; returning false stops that restart.
 using TableFitCallback =
     std::function<bool(std::int64_t restart, const train::EpochReport&)>;
@@ -43,6 +55,9 @@ using TableFitCallback =
 /// too. Of a method that samples, each kept draw of each chain is a network;
 /// `chains` gets what each chain did.
 ///
+/// With stacked weights, as many fits again find these (stacking.h); the
+/// callback does not hear of them.
+///
 /// On a CUDA device all networks train at once (train::fit_many). The callback
 /// then comes when they are done, and a run that is stopped trains them anew
 /// when it is resumed.
@@ -53,16 +68,6 @@ TableModel fit_networks(const data::TableEncoder& encoder,
                         const Execution& execution = {},
                         const ResumableRun* run = nullptr,
                         std::vector<train::ChainStatistics>* chains = nullptr);
-
-/// Fits networks to all rows of a table: what `radir train` does, without a
-/// run folder. `target` is the column to predict; a text column means classes.
-/// Without a pool all processors work.
-/// Throws ArgumentError for invalid settings or a target that is not a column,
-/// IoError for a table that cannot be used, NumericalError when the training
-/// fails.
-TableModel fit_table(const data::Table& table, const std::string& target,
-                     const TableSettings& settings = {},
-                     ThreadPool* pool = nullptr);
 
 /// Throws UnsupportedError, which says what to do, where there is no such
 /// device.

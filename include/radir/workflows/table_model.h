@@ -81,6 +81,8 @@ struct TableModel {
   data::TableEncoder encoder;
   train::ModelSpec spec;
   std::vector<std::vector<float>> networks;  ///< one per restart
+  /// How much each of them counts, their sum 1; empty: all the same.
+  std::vector<double> weights;
   /// Of the quantiles of a numeric target, by rows that the networks were not
   /// fitted to (TrainTableOptions::conformal).
   likelihood::QuantileCorrection correction;

@@ -43,7 +43,15 @@ class TablePredictor {
       const data::EncodedRows& rows,
       const std::function<void(std::int64_t,
                                const likelihood::PredictiveMixture&)>& visit);
-  /// Likewise for a categorical target.
+  /// Calls visit(i, score) with the score of each row's target instead, in
+  /// original units; much faster than to score each distribution. Rows whose
+  /// target or score is too large are among the others.
+  std::vector<std::int64_t> scores(
+      const data::EncodedRows& rows,
+      const likelihood::QuantileCorrection& correction,
+      const std::function<void(std::int64_t,
+                               const likelihood::RegressionScore&)>& visit);
+  /// As regression, for a categorical target.
   std::vector<std::int64_t> classification(
       const data::EncodedRows& rows,
       const std::function<void(std::int64_t,

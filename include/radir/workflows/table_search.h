@@ -2,17 +2,35 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "radir/core/device.h"
+#include "radir/core/settings.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
 #include "radir/likelihood/options.h"
 #include "radir/workflows/resumable_run.h"
+#include "radir/workflows/search_plan.h"
 #include "radir/workflows/table_settings.h"
 
 namespace radir::workflows {
+
+/// What a search looks for.
+enum class TuneFor {
+  LogLikelihood,  ///< high, in original units
+  Rmse,           ///< low, of a numeric target
+  Crps,           ///< likewise
+  Error,          ///< low, the share of rows in a wrong class
+  Brier,          ///< low, the Brier score of classes
+};
+const Choices<TuneFor>& tune_for_choices();
+/// Throws ArgumentError where the kind of target has no such score.
+void check_goal(TuneFor goal, const data::TableEncoder& encoder);
+/// Throws ArgumentError for a goal or a budget (seconds) without tuning, and
+/// for a budget that is not above 0.
+void check_tuning(bool tune, TuneFor goal, const std::optional<double>& budget);
 
 /// One candidate of a search and how it did.
 struct TableTrial {
@@ -21,6 +39,17 @@ struct TableTrial {
   /// Mean log-likelihood of the validation rows, original units; minus infinity
   /// when the training failed.
   double log_likelihood = 0;
+  /// Their RMSE in original units, or the share that is in a wrong class;
+  /// infinite when the training failed.
+  double error = 0;
+  /// CRPS or Brier score, where the search looks for that. CRPS: of the first
+  /// 1,000 rows.
+  std::optional<double> loss = std::nullopt;
+  std::size_t candidate = 0;  ///< its number among the candidates, from 0
+  TuneFor goal = TuneFor::LogLikelihood;
+
+  /// What the search makes as high as it can.
+  double score() const;
 };
 
 /// The settings that a search starts from: a method that fits instead of
@@ -64,22 +93,33 @@ std::vector<TableTrial> compare_candidates(
     const std::function<void(const TableTrial&)>& on_trial = nullptr,
     const ResumableRun* run = nullptr);
 
+/// How a search goes.
+struct SearchRules {
+  TuneFor goal = TuneFor::LogLikelihood;
+  std::optional<double> budget;  ///< seconds; none: as long as it takes
+  /// Told once, before the first trial.
+  std::function<void(const SearchPlan&)> on_plan;
+};
+
 /// Successive halving (K. Jamieson and A. Talwalkar, "Non-stochastic best arm
 /// identification", 2016): all candidates train for a ninth of their steps, the
 /// best third of them for a third, the best third of these for all. Otherwise
 /// as compare_candidates; the trials of all rounds, in order.
+///
+/// With a budget of time, a short timing of the candidates says how much of
+/// this is done (plan_search). A run keeps that plan as the result of its part
+/// "tune-plan", so that it is the same when the run is resumed. Throws
+/// ArgumentError for a budget that is too short, or in a run with shards.
 std::vector<TableTrial> search_settings(
     const data::Table& table, const std::string& target,
     data::MissingValues missing, const std::vector<std::int64_t>& rows,
     const std::vector<TableSettings>& candidates,
     const Execution& execution = {},
     const std::function<void(const TableTrial&)>& on_trial = nullptr,
-    const ResumableRun* run = nullptr);
-/// How many trials that makes.
-std::int64_t search_trials(std::int64_t candidates);
+    const ResumableRun* run = nullptr, const SearchRules& rules = {});
 
-/// The trial of the last round with the highest log-likelihood. Throws
-/// NumericalError when all of them failed.
+/// The trial of the last round with the highest score. Throws NumericalError
+/// when all of them failed.
 const TableTrial& best_trial(const std::vector<TableTrial>& trials);
 
 }  // namespace radir::workflows

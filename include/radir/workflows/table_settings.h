@@ -23,9 +23,22 @@ enum class OutputLayer {
   Gaussian,  ///< independent normals, as the article has it
 };
 
+/// Whether a method of table_methods() samples: its fits are chains.
+inline bool is_sampler(const std::string& method) {
+  return method == "hmc" || method == "sghmc";
+}
+
+/// How much each network or chain of a mixture counts.
+enum class MixtureWeights {
+  Equal,
+  Stacked,  ///< by held-out rows, see stacking.h
+};
+
 /// All settings of a fit to a table.
 struct TableSettings {
   std::vector<std::int64_t> hidden = {50};
+  /// Pieces of each numeric column (data::NumberPiece); 0: none.
+  std::int64_t pieces = 0;
   /// How the posterior is found: a name of table_methods(), or "auto", which
   /// the table decides.
   std::string method = "auto";
@@ -75,12 +88,14 @@ struct TableSettings {
   /// Networks from different seeds that predict as a mixture; 0: the method's
   /// own number.
   std::int64_t restarts = 0;
-  /// Of the method "hmc": chains, and how each samples.
+  /// Of these networks, or of the chains.
+  MixtureWeights mixture_weights = MixtureWeights::Equal;
+  /// Of the methods "hmc" and "sghmc": chains, and how each samples.
   std::int64_t chains = 4;
   train::HmcOptions hmc;
   std::uint64_t seed = 0;
 
-  bool samples() const { return method == "hmc"; }
+  bool samples() const { return is_sampler(method); }
   /// Networks or chains, each trained on its own.
   std::int64_t fits() const {
     return samples() ? chains : std::max<std::int64_t>(1, restarts);

@@ -16,6 +16,7 @@
 #include "radir/workflows/chain_report.h"
 #include "radir/workflows/holdout.h"
 #include "radir/workflows/resumable_run.h"
+#include "radir/workflows/table_search.h"
 #include "radir/workflows/table_settings.h"
 #include "radir/workflows/training_run.h"
 
@@ -35,11 +36,17 @@ struct TrainTableOptions {
   /// If there are any, the only inputs, whatever they hold.
   std::vector<std::string> include;
   std::string id;  ///< no input; carried into the predictions
+  /// No input; how often each row counts (row_weights.h). Empty: once.
+  std::string weights;
+  /// "balanced" or "NAME=W,...": how often the rows of a class count.
+  std::string class_weights;
   data::MissingValues missing = data::MissingValues::Indicator;
   /// Read the table as version 0.1 did (data::TableOptions::as_is).
   bool as_is = false;
   /// Choose prior, noise model and number of epochs on held-out rows.
   bool tune = false;
+  TuneFor tune_for = TuneFor::LogLikelihood;
+  std::optional<double> tune_budget;  ///< seconds of the search; none: no limit
   /// Set by TableTraining: choose_settings() compares the defaults.
   bool compare = false;
   /// After the fit to all rows, score the settings on rows that another fit
@@ -85,6 +92,8 @@ struct TrainTableResult {
   double nll = 0;  ///< of the first network, nats per row
   double kl = 0;
   std::optional<ChainReport> chains;  ///< of a method that samples
+  /// Of the networks or chains, with the sum 1; empty: equal.
+  std::vector<double> mixture_weights;
   /// None without TrainTableOptions::holdout, for very few rows, or where the
   /// fit without the rows failed.
   std::optional<HeldOut> held_out;

@@ -151,6 +151,7 @@ void add_bench(CLI::App& root, Invocation& invocation) {
   add_math(*bench, invocation);
   add_bench_step(*bench, invocation);
   add_bench_predict(*bench, invocation);
+  add_bench_scale(*bench, invocation);
   add_bench_calibration(*bench, invocation);
   add_bench_sbc(*bench, invocation);
 }

@@ -58,9 +58,9 @@ void launch(const LaunchWords& words) {
   options.job.lease = words.lease;
   options.program = own_path();
   options.arguments = with_threads(words);
-  options.on_line = [&](int rank, const std::string& line) {
+  options.on_line = [&](int rank, bool first, const std::string& line) {
     // Of a worker that fails, this is its message.
-    if (!words.verbose && rank != 0 && line.rfind("radir: ", 0) != 0) return;
+    if (!words.verbose && !first && line.rfind("radir: ", 0) != 0) return;
     std::cerr << "[" << rank << "] " << line << "\n";
   };
   options.on_event = say;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -23,7 +24,9 @@
 #include "radir/workflows/holdout.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/table_fit.h"
+#include "radir/workflows/table_search.h"
 #include "radir/workflows/train_table.h"
+#include "radir/workflows/trials.h"
 
 namespace radir::cli {
 namespace {
@@ -78,17 +81,35 @@ class StageProgress {
 constexpr double kMostRHat = 1.05;
 
 void print_chains(const workflows::ChainReport& report, std::ostream& text) {
-  text << std::setprecision(3) << "chains      " << report.chains
-       << ", acceptance " << report.acceptance << ", " << report.divergences
-       << " divergences\n"
-       << "R-hat       " << report.r_hat_mean << " on average, "
+  text << std::setprecision(3) << "chains      " << report.chains;
+  if (report.acceptance) {
+    text << ", acceptance " << *report.acceptance << ", " << report.divergences
+         << " divergences\n";
+  } else {
+    text << ", without an acceptance test: the draws are biased by the length "
+         << "of the steps and the size of the batches\n";
+  }
+  text << "R-hat       " << report.r_hat_mean << " on average, "
        << report.r_hat_95 << " for 95 % of the rows\n"
        << "draws       worth " << std::round(report.effective_draws)
        << " independent ones\n";
   if (report.r_hat_mean > kMostRHat) {
     text << "note        the chains do not agree yet (R-hat above " << kMostRHat
-         << "); more --leapfrog-steps or --draws bring them together\n";
+         << "); more " << (report.acceptance ? "--leapfrog-steps or " : "")
+         << "--draws bring them together\n";
   }
+}
+
+/// Of a stacked mixture.
+void print_weights(const std::vector<double>& weights, std::ostream& text) {
+  if (weights.empty()) return;
+  text << std::setprecision(2) << "weights     ";
+  const char* separator = "";
+  for (const double weight : weights) {
+    text << separator << weight;
+    separator = ", ";
+  }
+  text << " of the networks or chains, by held-out rows\n";
 }
 
 /// The honest answer: how well rows are predicted that were not fitted.
@@ -118,10 +139,32 @@ void print_compared(const Json& config, std::ostream& text) {
   for (const Json& trial : config["trials"]) {
     text << separator << trial.value("method", "") << " with "
          << trial.value("likelihood", "") << " noise "
+         << (trial.contains("pieces") ? "and pieces " : "")
          << trial.value("validation_log_likelihood", 0.0);
     separator = ", ";
   }
   text << "\n";
+}
+
+/// What --tune chose, the runners-up, and what the choice costs.
+void print_tuned(const Json& config, std::ostream& text) {
+  constexpr std::size_t kMost = 5;
+  if (config.value("tuned", false)) {
+    text << "tuned       for "
+         << config.value("tune_for", std::string("log-likelihood"))
+         << "; the best of " << config.value("trials", Json()).size()
+         << " trials (config.json has all):\n\n"
+         << report::to_text(workflows::trials_table(config, kMost)) << "\n";
+    if (config.contains("tune_plan")) {
+      const Json& plan = config["tune_plan"];
+      text << "budget      left " << plan.value("candidates", Json())
+           << " candidates, each trained for 1/"
+           << plan.value("divisor", Json())
+           << " of its steps in the last round\n";
+    }
+  }
+  const std::string note = workflows::error_note(config);
+  if (!note.empty()) text << "note        " << note << "\n";
 }
 
 void print(const TrainTableResult& result, bool as_json) {
@@ -141,12 +184,14 @@ void print(const TrainTableResult& result, bool as_json) {
        << "method      " << result.method << "\n"
        << std::setprecision(4);
   print_compared(result.config, text);
+  print_tuned(result.config, text);
   text << "nll         " << result.nll << " nats per row of the training\n";
   if (result.chains) {
     print_chains(*result.chains, text);
   } else {
     text << "kl          " << result.kl << " nats per row\n";
   }
+  print_weights(result.mixture_weights, text);
   print_held_out(result, text);
   std::cout << text.str();
 }
@@ -236,6 +281,16 @@ void add_table_options(CLI::App& command, TrainTableOptions& options) {
                   "Column that names the rows: no input, carried into the "
                   "predictions")
       ->type_name("COLUMN");
+  command
+      .add_option("--weights", options.weights,
+                  "Column that says how often each row counts, in whole "
+                  "numbers: no input")
+      ->type_name("COLUMN");
+  command
+      .add_option("--class-weights", options.class_weights,
+                  "How often the rows of a class count, in whole numbers: "
+                  "balanced, or CLASS=N,...")
+      ->type_name("TEXT");
   add_header_option(command, options.header);
   add_choice_option(
       command, "--missing", options.missing, data::missing_value_choices(),
@@ -276,6 +331,22 @@ void add_train(CLI::App& root, Invocation& invocation) {
   add_settings_options(*command, options->settings);
   command->add_flag("--tune", options->tune,
                     "Choose network, prior and noise model on held-out rows");
+  add_choice_option(*command, "--tune-for", options->tune_for,
+                    workflows::tune_for_choices(),
+                    "What --tune looks for: log-likelihood, of a number rmse "
+                    "or crps, of classes error or brier");
+  command
+      ->add_option_function<std::string>(
+          "--tune-budget",
+          [options](const std::string& text) {
+            options->tune_budget = std::chrono::duration<double>(
+                                       parse_duration(text, "--tune-budget"))
+                                       .count();
+          },
+          "Time in which --tune ends (30s, 5m): it tries fewer candidates, or "
+          "trains them for fewer steps; the result then depends on the speed "
+          "of the machine")
+      ->type_name("TIME");
   command->add_flag_callback(
       "--no-holdout", [options] { options->holdout = false; },
       "Train on all rows at once, without a score on held-out rows");

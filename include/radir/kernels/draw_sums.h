@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+namespace radir::kernels {
+
+// Sums over many draws of a number, on the best instruction set of this
+// processor. Those of different sets differ in the last digits.
+
+/// Chebyshev polynomials that chebyshev_sums takes at most.
+constexpr std::int64_t kMostChebyshev = 12;
+
+struct DrawRange {
+  double least = 0;
+  double most = 0;
+  double mean = 0;
+};
+
+/// Of `count` > 0 finite numbers.
+DrawRange range_of_draws(const double* draws, std::int64_t count);
+
+/// From draws to the interval from -1 to 1: (draw - middle) * factor.
+struct ChebyshevPlace {
+  const double* draws = nullptr;
+  double middle = 0;
+  double factor = 0;
+  /// Polynomials, from 1 to kMostChebyshev.
+  std::int64_t orders = 1;
+};
+
+/// sums[l * x.orders + k] = sum_i T_l(y_i) T_k(x_i), T_k being the Chebyshev
+/// polynomial of degree k. With y.orders = 1, y.draws is not read.
+void chebyshev_sums(const ChebyshevPlace& x, const ChebyshevPlace& y,
+                    std::int64_t count, double* sums);
+
+}  // namespace radir::kernels

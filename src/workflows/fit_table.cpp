@@ -1,0 +1,26 @@
+#include "radir/workflows/fit_table.h"
+
+#include <optional>
+
+#include "radir/data/table_encoder.h"
+#include "radir/workflows/settings_choice.h"
+#include "radir/workflows/table_fit.h"
+
+namespace radir::workflows {
+
+TableModel fit_table(const data::Table& table, const std::string& target,
+                     const TableSettings& settings, ThreadPool* pool) {
+  check(settings);
+  data::TableEncoder encoder = data::TableEncoder::fit(table, target);
+  data::EncodedRows rows = encoder.encode(table, true);
+  std::optional<ThreadPool> own;
+  if (pool == nullptr) pool = &own.emplace();
+  encode_for(settings, table, encoder, rows);
+  const ChosenSettings chosen = choose_settings(
+      search_for(settings, encoder, rows.count), table, encoder,
+      rows.table_rows, resolved(settings, encoder, rows.count), pool);
+  encode_for(chosen.settings, table, encoder, rows);
+  return fit_networks(encoder, rows, chosen.settings, nullptr, pool);
+}
+
+}  // namespace radir::workflows

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "radir/core/device.h"
+#include "radir/data/table.h"
+#include "radir/data/table_encoder.h"
+#include "radir/workflows/resumable_run.h"
+#include "radir/workflows/search_plan.h"
+#include "radir/workflows/table_search.h"
+#include "radir/workflows/table_settings.h"
+
+namespace radir::workflows {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start);
+
+/// The rows that candidates are fitted to, and those that judge them.
+class Validation {
+ public:
+  Validation(const data::Table& table, const std::string& target,
+             data::MissingValues missing, const std::vector<std::int64_t>& rows,
+             const std::vector<TableSettings>& candidates);
+
+  /// The trials' parts of the run are called from the number after `before` on.
+  std::vector<TableTrial> compare(
+      const std::vector<TableSettings>& candidates, const Execution& execution,
+      const std::function<void(const TableTrial&)>& on_trial,
+      const ResumableRun* run, TuneFor goal = TuneFor::LogLikelihood,
+      std::int64_t round = 1, std::size_t before = 0) const;
+
+  /// What a trial of each candidate takes. Those that differ in the prior alone
+  /// take the same time; one of them is trained shortly, while others are in
+  /// the other threads as in the search.
+  std::vector<TrialCost> costs(const std::vector<TableSettings>& candidates,
+                               const Execution& execution, TuneFor goal) const;
+
+ private:
+  struct Encoded {
+    data::TableEncoder encoder;
+    data::EncodedRows fit_on;
+    data::EncodedRows score_on;
+  };
+
+  /// Its training is that of one epoch.
+  TrialCost cost(const TableSettings& settings, Device device,
+                 TuneFor goal) const;
+
+  std::map<std::int64_t, Encoded> encoded_;  // by the number of pieces
+};
+
+}  // namespace radir::workflows

@@ -1,4 +1,5 @@
-"""Draws and divergences of a weight tensor as functions PyTorch differentiates."""
+"""Draws and divergences of a weight tensor as functions PyTorch differentiates. All
+tensors are on the CPU."""
 
 from __future__ import annotations
 
@@ -115,7 +116,7 @@ class Draw(torch.autograd.Function):
         results, draws = [], []
         for posterior, place, flat in zip(posteriors, random, flats):
             weight = posterior.weight(flat.dtype)
-            values = torch.empty(posterior.sizes, dtype=flat.dtype)
+            values = torch.empty(posterior.sizes, dtype=flat.dtype, device="cpu")
             draw = ctypes.c_int64()
             lib.weight_draw(
                 *[weight.handle, weight.pointers(flat, posterior.fixed), place],
@@ -163,7 +164,7 @@ class Kl(torch.autograd.Function):
             total += value.value
         ctx.posteriors = posteriors
         ctx.save_for_backward(*flats)
-        return torch.tensor(total, dtype=flats[0].dtype)
+        return torch.tensor(total, dtype=flats[0].dtype, device="cpu")
 
     @staticmethod
     @once_differentiable

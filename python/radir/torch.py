@@ -1,4 +1,4 @@
-"""Bayesian layers for PyTorch networks, on the CPU.
+"""Bayesian layers for PyTorch networks.
 
     >>> net = nn.Sequential(BayesLinear(13, 50), nn.ReLU(), BayesLinear(50, 1))
     >>> loss = elbo(mse(net(x), y), net, data_count=len(train))
@@ -7,13 +7,13 @@
 A layer draws its weights while it trains and uses their mean after ``eval()``.
 Its parameters are those of the posterior; any optimiser and ``state_dict`` work.
 Draws depend on the layer's ``seed``, the number of its draws so far and the
-parameters alone.
+parameters alone: they are computed on the CPU and copied to the layer's device.
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import Any, Iterator, Optional, Union
+from typing import Any, Iterator, Optional, Sequence, Union
 
 import torch
 from torch import Tensor, nn
@@ -28,6 +28,10 @@ _POINTS = {"mean": 0, "median": 1, "mode": 2}
 _MODES = ("auto", "sample", "frozen", *_POINTS)
 # The stream of starting values, far from those of draws.
 _INITIAL_STREAM = 1 << 31
+
+
+def _on_cpu(tensor: Tensor) -> Tensor:
+    return tensor if tensor.device.type == "cpu" else tensor.cpu()
 
 
 class _BayesLayer(nn.Module):
@@ -46,6 +50,7 @@ class _BayesLayer(nn.Module):
 
     seed: Tensor
     draws: Tensor
+    weight_posterior: Tensor
 
     def __init__(
         self,
@@ -74,35 +79,37 @@ class _BayesLayer(nn.Module):
         self._initialize(dtype or torch.get_default_dtype())
 
     def _initialize(self, dtype: torch.dtype) -> None:
-        """Registers the parameters, with starting values."""
+        """Registers the parameters, with starting values, where PyTorch makes
+        tensors by default."""
         seed, first_stream = int(self.seed), _INITIAL_STREAM
+        device = self.seed.device
         for name, posterior in self._posteriors.items():
             weight = posterior.weight(dtype)
-            flat = torch.empty(weight.size, dtype=dtype)
-            fixed = []
-            for block in weight.blocks:
-                if not block["trainable"]:
-                    fixed.append(torch.empty(block["size"], dtype=dtype))
-                    self.register_buffer(f"{name}_{block['name']}", fixed[-1])
+            flat = torch.empty(weight.size, dtype=dtype, device="cpu")
+            fixed = {
+                f"{name}_{block['name']}": torch.empty(block["size"], dtype=dtype, device="cpu")
+                for block in weight.blocks
+                if not block["trainable"]
+            }
             random = stream(seed, 0, first_stream)
-            lib.weight_initialize(weight.handle, random, weight.pointers(flat, fixed))
-            self.register_parameter(f"{name}_posterior", nn.Parameter(flat))
+            pointers = weight.pointers(flat, list(fixed.values()))
+            lib.weight_initialize(weight.handle, random, pointers)
+            for key, values in fixed.items():
+                self.register_buffer(key, values.to(device))
+            self.register_parameter(f"{name}_posterior", nn.Parameter(flat.to(device)))
             first_stream += weight.streams
 
     def _flats(self) -> list[Tensor]:
-        """The parameters of weight and bias, with their fixed ones in place."""
+        """The parameters of weight and bias on the CPU, with their fixed ones in
+        place."""
         flats = []
         for name, posterior in self._posteriors.items():
-            flat = getattr(self, f"{name}_posterior")
-            if flat.device.type != "cpu":
-                raise UnsupportedError(
-                    f"{type(self).__name__} works on the CPU, not on {flat.device}"
-                )
+            flat = _on_cpu(getattr(self, f"{name}_posterior"))
             flats.append(flat if flat.is_contiguous() else flat.contiguous())
             weight = posterior.weight(flat.dtype)
             if None in weight.offsets:
                 posterior.fixed = [
-                    getattr(self, f"{name}_{block['name']}")
+                    _on_cpu(getattr(self, f"{name}_{block['name']}"))
                     for block in weight.blocks
                     if not block["trainable"]
                 ]
@@ -112,8 +119,8 @@ class _BayesLayer(nn.Module):
         """The parts of the parameters by their names, such as
         ``weight_row_direction``: views, without gradients."""
         result = {}
-        for (name, posterior), flat in zip(self._posteriors.items(), self._flats()):
-            flat, at = flat.detach(), 0
+        for name, posterior in self._posteriors.items():
+            flat, at = getattr(self, f"{name}_posterior").detach(), 0
             for block in posterior.weight(flat.dtype).blocks:
                 key = f"{name}_{block['name']}"
                 if not block["trainable"]:
@@ -150,8 +157,7 @@ class _BayesLayer(nn.Module):
 
     def kl(self) -> Tensor:
         """KL(posterior || prior) of weight and bias in nats."""
-        result: Tensor = Kl.apply(list(self._posteriors.values()), *self._flats())
-        return result
+        return kl(self)
 
     def draw(self, step: int) -> tuple[Tensor, Optional[Tensor]]:
         """Weight and bias of a step of the random sequence."""
@@ -160,7 +166,11 @@ class _BayesLayer(nn.Module):
         for posterior, flat in zip(posteriors, flats):
             random.append(stream(seed, step, number))
             number += posterior.weight(flat.dtype).streams
-        weight, *bias = Draw.apply(posteriors, random, *flats)
+        return self._placed(Draw.apply(posteriors, random, *flats))
+
+    def _placed(self, values: Sequence[Tensor]) -> tuple[Tensor, Optional[Tensor]]:
+        """Weight and bias on the device of the layer."""
+        weight, *bias = (value.to(self.weight_posterior.device) for value in values)
         return weight, bias[0] if bias else None
 
     def point(self, kind: str = "mean") -> tuple[Tensor, Optional[Tensor]]:
@@ -169,11 +179,11 @@ class _BayesLayer(nn.Module):
         results = []
         for posterior, flat in zip(self._posteriors.values(), self._flats()):
             weight = posterior.weight(flat.dtype)
-            result = torch.empty(posterior.sizes, dtype=flat.dtype)
+            result = torch.empty(posterior.sizes, dtype=flat.dtype, device="cpu")
             pointers = weight.pointers(flat, posterior.fixed)
             lib.weight_point(weight.handle, pointers, _POINTS[kind], result.data_ptr())
             results.append(result)
-        return results[0], results[1] if len(results) > 1 else None
+        return self._placed(results)
 
     def weights(self) -> tuple[Tensor, Optional[Tensor]]:
         """Weight and bias that the mode says."""
@@ -190,11 +200,12 @@ class _BayesLayer(nn.Module):
         """E[W] and Var[W] of each weight, without gradients."""
         posterior, flat = self._posteriors["weight"], self._flats()[0]
         weight = posterior.weight(flat.dtype)
-        mean = torch.empty(posterior.sizes, dtype=flat.dtype)
+        mean = torch.empty(posterior.sizes, dtype=flat.dtype, device="cpu")
         variance = torch.empty_like(mean)
         pointers = weight.pointers(flat, posterior.fixed)
         lib.weight_moments(weight.handle, pointers, mean.data_ptr(), variance.data_ptr())
-        return mean, variance
+        device = self.weight_posterior.device
+        return mean.to(device), variance.to(device)
 
 
 class BayesLinear(_BayesLayer):
@@ -282,15 +293,16 @@ def bayes_layers(module: nn.Module) -> Iterator[_BayesLayer]:
 
 def kl(module: nn.Module) -> Tensor:
     """The sum of the KL divergences of all Bayesian layers, in nats."""
+    layers = list(bayes_layers(module))
+    if not layers:
+        raise ValueError("the module has no Bayesian layer; see convert()")
     posteriors: list[Posterior] = []
     flats: list[Tensor] = []
-    for layer in bayes_layers(module):
+    for layer in layers:
         posteriors += layer._posteriors.values()
         flats += layer._flats()
-    if not posteriors:
-        raise ValueError("the module has no Bayesian layer; see convert()")
     result: Tensor = Kl.apply(posteriors, *flats)
-    return result
+    return result.to(layers[0].weight_posterior.device)
 
 
 def elbo(
@@ -353,6 +365,7 @@ def _convert(
         options = {**options, "seed": next(seeds)}
     replaced = _converted(module, options)
     if replaced is not None:
+        replaced.to(module.weight.device)
         replaced.train(module.training)
         if options.get("family") == "gaussian":
             blocks = replaced.blocks()

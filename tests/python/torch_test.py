@@ -118,6 +118,9 @@ class LayerTest(unittest.TestCase):
         self.assertTrue(torch.isfinite(layer.kl()))
         blocks = layer.blocks()
         self.assertEqual(blocks["weight_row_direction"].shape, (4, 5))
+        before = layer.kl().item()
+        blocks["weight_row_direction"].neg_()  # a view
+        self.assertGreater(layer.kl().item(), before)
 
     def test_errors(self):
         with self.assertRaises(radir.UnsupportedError):
@@ -128,6 +131,37 @@ class LayerTest(unittest.TestCase):
             rt.BayesLinear(3, 2, dtype=torch.float16)
         with self.assertRaises(ValueError):
             rt.kl(nn.Linear(2, 2))
+
+
+@unittest.skipUnless(torch.cuda.is_available(), "no GPU")
+class GpuTest(unittest.TestCase):
+    """A layer on a GPU has the draws and gradients of one on the CPU."""
+
+    def test_draws_and_gradients(self):
+        for options in ("", "direction_prior=mean-direction"):
+            here = rt.BayesConv2d(4, 6, 3, options=options, seed=5, dtype=torch.float64)
+            there = copy.deepcopy(here).cuda()
+            x = torch.randn(2, 4, 8, 8, dtype=torch.float64)
+            results = []
+            for layer, device in ((here, "cpu"), (there, "cuda")):
+                output = layer(x.to(device))
+                self.assertEqual((output.device.type, layer.kl().device.type), (device, device))
+                rt.elbo(output.pow(2).sum(), layer, 10).backward()
+                gradients = [flat.grad.cpu() for flat in layer.parameters()]
+                parts = [part.cpu() for part in (*layer.moments(), *layer.point())]
+                results.append([output.cpu(), *gradients, *parts, *layer.blocks().values()])
+            for a, b in zip(*results):
+                self.assertTrue(torch.allclose(a, b.cpu(), rtol=1e-9, atol=1e-9))
+
+    def test_converts_a_network_where_it_is(self):
+        net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1)).cuda()
+        x = torch.randn(2, 3, device="cuda")
+        expected = net(x)
+        converted = rt.convert(net, family="gaussian").eval()
+        self.assertTrue(torch.allclose(converted(x), expected, atol=1e-5))
+        if hasattr(torch, "set_default_device"):
+            with torch.device("cuda"):
+                self.assertEqual(rt.BayesLinear(3, 4)(x).device.type, "cuda")
 
 
 PROGRAM = os.environ.get("RADIR_LAYER_VALUES", "")

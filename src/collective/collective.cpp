@@ -23,12 +23,12 @@ std::string Collective::key(const std::string& what, int rank) const {
          "/" + std::to_string(rank);
 }
 
-std::string Collective::value_of(const std::string& key, int rank) {
-  std::optional<std::string> value = store_->wait(key, timeout_);
-  RADIR_CHECK(value, collective::ConnectionError, "worker ", rank, " of ",
-              size_, " did not come within ", timeout_.count() / 1000,
+SharedText Collective::value_of(const std::string& key, int rank) {
+  SharedText value = store_->wait(key, timeout_);
+  RADIR_CHECK(value != nullptr, collective::ConnectionError, "worker ", rank,
+              " of ", size_, " did not come within ", timeout_.count() / 1000,
               " s; see whether it runs");
-  return std::move(*value);
+  return value;
 }
 
 // Whoever enters a round has left the one before the last, because every round
@@ -54,7 +54,7 @@ std::string Collective::broadcast(const std::string& value, int root) {
               "collective: there is no worker ", root, " to send");
   if (rank_ == root) store_->set(key("broadcast", root), value);
   std::string result =
-      rank_ == root ? value : value_of(key("broadcast", root), root);
+      rank_ == root ? value : *value_of(key("broadcast", root), root);
   barrier();
   return result;
 }
@@ -63,15 +63,15 @@ template <typename T>
 void Collective::sum(T* numbers, std::int64_t count) {
   const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
   store_->set(key("sum", rank_),
-              std::string(reinterpret_cast<const char*>(numbers), bytes));
+              {reinterpret_cast<const char*>(numbers), bytes});
   std::vector<T> part(static_cast<std::size_t>(count));
   std::vector<T> total(part.size());
   for (int r = 0; r < size_; ++r) {
-    const std::string value = value_of(key("sum", r), r);
-    RADIR_CHECK(value.size() == bytes, collective::ConnectionError, "worker ",
-                r, " sums up ", value.size() / sizeof(T), " numbers, this one ",
-                count, "; all workers must do the same");
-    std::memcpy(part.data(), value.data(), bytes);
+    const SharedText value = value_of(key("sum", r), r);
+    RADIR_CHECK(value->size() == bytes, collective::ConnectionError, "worker ",
+                r, " sums up ", value->size() / sizeof(T),
+                " numbers, this one ", count, "; all workers must do the same");
+    std::memcpy(part.data(), value->data(), bytes);
     for (std::size_t i = 0; i < part.size(); ++i) {
       total[i] = r == 0 ? part[i] : total[i] + part[i];
     }

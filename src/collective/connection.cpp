@@ -19,7 +19,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// A text is received in chunks of at most this size.
-constexpr std::size_t kChunk = std::size_t{1} << 20;
+constexpr std::size_t kChunk = std::size_t{1} << 22;
+/// Texts of up to this size are copied into one packet.
+constexpr std::size_t kSmall = std::size_t{1} << 12;
 /// A peer that acknowledges nothing for so long is gone.
 constexpr int kSilentSeconds = 30;
 
@@ -162,14 +164,15 @@ Connection::Connection(Socket socket) : socket_(std::move(socket)) {
   tune(socket_.get());
 }
 
-void Connection::send_bytes(const char* bytes, std::size_t count,
+/// With `more`, the rest of the message follows at once.
+void Connection::send_bytes(std::string_view bytes, bool more,
                             Deadline deadline) {
-  while (count > 0) {
+  const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0);
+  while (!bytes.empty()) {
     const ssize_t sent =
-        ::send(socket_.get(), bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ::send(socket_.get(), bytes.data(), bytes.size(), flags);
     if (sent > 0) {
-      bytes += sent;
-      count -= static_cast<std::size_t>(sent);
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (!wait_for(socket_.get(), POLLOUT, deadline)) {
         throw_lost("nothing was taken in time");
@@ -210,7 +213,7 @@ std::string Connection::receive_text(std::size_t count, Deadline deadline) {
   return text;
 }
 
-void Connection::send(const Message& message, Deadline deadline) {
+void Connection::send(const MessageView& message, Deadline deadline) {
   const Header header = {message.kind,
                          message.has_second,
                          static_cast<std::uint16_t>(message.key.size()),
@@ -221,12 +224,12 @@ void Connection::send(const Message& message, Deadline deadline) {
   // Small messages in one packet.
   std::string start(reinterpret_cast<const char*>(&header), sizeof header);
   start += message.key;
-  const bool small = message.value.size() + message.second.size() < kChunk;
-  if (small) start += message.value + message.second;
-  send_bytes(start.data(), start.size(), deadline);
+  const bool small = message.value.size() + message.second.size() < kSmall;
+  if (small) start.append(message.value).append(message.second);
+  send_bytes(start, !small, deadline);
   if (small) return;
-  send_bytes(message.value.data(), message.value.size(), deadline);
-  send_bytes(message.second.data(), message.second.size(), deadline);
+  send_bytes(message.value, !message.second.empty(), deadline);
+  send_bytes(message.second, false, deadline);
 }
 
 Message Connection::receive(Deadline deadline, std::size_t most) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "radir/collective/store.h"
 
@@ -46,13 +47,32 @@ struct Message {
   bool has_second = false;
 };
 
+/// A message to send, whose parts stay where they are.
+struct MessageView {
+  MessageView() = default;
+  MessageView(const Message& message)  // NOLINT(google-explicit-constructor)
+      : kind(message.kind),
+        number(message.number),
+        key(message.key),
+        value(message.value),
+        second(message.second),
+        has_second(message.has_second) {}
+
+  std::uint8_t kind = 0;
+  std::int64_t number = 0;
+  std::string_view key;
+  std::string_view value;
+  std::string_view second;
+  bool has_second = false;
+};
+
 /// Sends and receives messages. Throws ConnectionError when the other side is
 /// gone, sends nonsense or takes longer than the deadline.
 class Connection {
  public:
   explicit Connection(Socket socket);
 
-  void send(const Message& message, Deadline deadline);
+  void send(const MessageView& message, Deadline deadline);
   /// A message of which no part is longer than `most` bytes. Memory grows with
   /// what arrives, not with what is announced.
   Message receive(Deadline deadline, std::size_t most = kMostValueBytes);
@@ -63,7 +83,7 @@ class Connection {
   bool is_closed() const;
 
  private:
-  void send_bytes(const char* bytes, std::size_t count, Deadline deadline);
+  void send_bytes(std::string_view bytes, bool more, Deadline deadline);
   void receive_bytes(char* bytes, std::size_t count, Deadline deadline);
   std::string receive_text(std::size_t count, Deadline deadline);
 

@@ -10,7 +10,7 @@ namespace radir::collective {
 namespace {
 
 /// Changes when the messages do.
-constexpr const char* kProtocol = "radir store 1";
+constexpr const char* kProtocol = "radir store 2";
 /// No part of a handshake is longer.
 constexpr std::size_t kMostHandshakeBytes = 256;
 constexpr std::size_t kNonceBytes = 32;

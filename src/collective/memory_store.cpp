@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace radir::collective {
 namespace {
@@ -20,40 +21,43 @@ void check_limits(const std::string& key, std::size_t value_bytes) {
               " bytes, but that of ", key, " has ", value_bytes);
 }
 
-void MemoryStore::put(const std::string& key, const std::string& value) {
-  check_limits(key, value.size());
+void MemoryStore::put(const std::string& key, SharedText value) {
+  check_limits(key, value->size());
   RADIR_CHECK(values_.size() < kMostKeys || values_.count(key) == 1,
               ArgumentError, "store: there are already ", kMostKeys, " keys");
-  values_[key] = value;
+  values_[key] = std::move(value);
   changed_.notify_all();
 }
 
-void MemoryStore::set(const std::string& key, const std::string& value) {
+void MemoryStore::set(const std::string& key, std::string_view value) {
+  set(key, std::make_shared<const std::string>(value));
+}
+
+void MemoryStore::set(const std::string& key, SharedText value) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  put(key, value);
+  put(key, std::move(value));
 }
 
 std::optional<std::string> MemoryStore::get(const std::string& key) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = values_.find(key);
-  return found == values_.end() ? std::nullopt : std::optional(found->second);
+  const SharedText found = find(key);
+  return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
-std::optional<std::string> MemoryStore::wait(
-    const std::string& key, Milliseconds timeout,
-    const std::function<bool()>& is_wanted, bool erase) {
+SharedText MemoryStore::find(const std::string& key) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = values_.find(key);
+  return found == values_.end() ? nullptr : found->second;
+}
+
+SharedText MemoryStore::wait(const std::string& key, Milliseconds timeout,
+                             const std::function<bool()>& is_wanted) {
   const Clock::time_point end = Clock::now() + timeout;
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     const auto found = values_.find(key);
-    if (found != values_.end()) {
-      if (!erase) return found->second;
-      std::string value = std::move(found->second);
-      values_.erase(found);
-      return value;
-    }
+    if (found != values_.end()) return found->second;
     const Clock::time_point now = Clock::now();
-    if (now >= end || (is_wanted && !is_wanted())) return std::nullopt;
+    if (now >= end || (is_wanted && !is_wanted())) return nullptr;
     changed_.wait_until(lock, std::min(end, now + kSlice));
   }
 }
@@ -72,13 +76,20 @@ void MemoryStore::erase_range(const std::string& from, const std::string& to) {
 
 bool MemoryStore::compare_and_set(const std::string& key,
                                   const std::optional<std::string>& expected,
-                                  const std::string& value) {
+                                  std::string_view value) {
+  return compare_and_set(key, expected,
+                         std::make_shared<const std::string>(value));
+}
+
+bool MemoryStore::compare_and_set(const std::string& key,
+                                  const std::optional<std::string>& expected,
+                                  SharedText value) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = values_.find(key);
   const bool equal = found == values_.end()
                          ? !expected
-                         : expected && found->second == *expected;
-  if (equal) put(key, value);
+                         : expected && *found->second == *expected;
+  if (equal) put(key, std::move(value));
   return equal;
 }
 
@@ -87,14 +98,15 @@ std::int64_t MemoryStore::add(const std::string& key, std::int64_t number) {
   std::int64_t sum = 0;
   const auto found = values_.find(key);
   if (found != values_.end()) {
-    const char* const end = found->second.data() + found->second.size();
-    const auto read = std::from_chars(found->second.data(), end, sum);
+    const std::string& text = *found->second;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, sum);
     RADIR_CHECK(read.ec == std::errc() && read.ptr == end, ArgumentError,
                 "store: the value of ", key, " is not a number");
   }
   RADIR_CHECK(!__builtin_add_overflow(sum, number, &sum), ArgumentError,
               "store: the sum of ", key, " is too large");
-  put(key, std::to_string(sum));
+  put(key, std::make_shared<const std::string>(std::to_string(sum)));
   return sum;
 }
 

@@ -28,19 +28,17 @@ class RemoteStore : public Store {
         where_(std::move(where)),
         patience_(std::clamp(patience, kLeastPatience, kMostPatience)) {}
 
-  void set(const std::string& key, const std::string& value) override {
+  void set(const std::string& key, std::string_view value) override {
     ask(Request::Set, key, value);
   }
   std::optional<std::string> get(const std::string& key) override {
     return ask(Request::Get, key);
   }
-  std::optional<std::string> wait(const std::string& key,
-                                  Milliseconds timeout) override {
-    return ask(Request::Wait, key, "", timeout.count(), std::nullopt, timeout);
-  }
-  std::optional<std::string> take(const std::string& key,
-                                  Milliseconds timeout) override {
-    return ask(Request::Take, key, "", timeout.count(), std::nullopt, timeout);
+  SharedText wait(const std::string& key, Milliseconds timeout) override {
+    auto value =
+        ask(Request::Wait, key, "", timeout.count(), std::nullopt, timeout);
+    if (!value) return nullptr;
+    return std::make_shared<const std::string>(std::move(*value));
   }
   void erase(const std::string& key) override { ask(Request::Erase, key); }
   void erase_range(const std::string& from, const std::string& to) override {
@@ -48,7 +46,7 @@ class RemoteStore : public Store {
   }
   bool compare_and_set(const std::string& key,
                        const std::optional<std::string>& expected,
-                       const std::string& value) override {
+                       std::string_view value) override {
     return ask(Request::CompareAndSet, key, value, 0, expected).has_value();
   }
   std::int64_t add(const std::string& key, std::int64_t number) override {
@@ -64,12 +62,12 @@ class RemoteStore : public Store {
 
  private:
   std::optional<std::string> ask(
-      Request request, const std::string& key, const std::string& value = "",
+      Request request, const std::string& key, std::string_view value = "",
       std::int64_t number = 0,
       const std::optional<std::string>& second = std::nullopt,
       Milliseconds longer = Milliseconds(0)) {
     check_limits(key, value.size());
-    Message message;
+    MessageView message;
     message.kind = static_cast<std::uint8_t>(request);
     message.number = number;
     message.key = key;
@@ -87,7 +85,7 @@ class RemoteStore : public Store {
   }
 
   /// After a failure nobody knows what the next bytes belong to.
-  Message exchange(const Message& message, Milliseconds longer) {
+  Message exchange(const MessageView& message, Milliseconds longer) {
     RADIR_CHECK(!lost_, collective::ConnectionError, "the store of the job at ",
                 where_, " is gone");
     try {

@@ -9,7 +9,6 @@ enum class Request : std::uint8_t {
   Set = 1,
   Get,
   Wait,  ///< number: milliseconds
-  Take,  ///< the same
   Erase,
   CompareAndSet,  ///< second: the expected value
   Add,

@@ -31,15 +31,25 @@ Milliseconds bounded(std::int64_t milliseconds) {
   return std::clamp(Milliseconds(milliseconds), Milliseconds(0), most);
 }
 
-Message answer_of(std::optional<std::string> value) {
-  Message answer;
-  answer.kind = static_cast<std::uint8_t>(value ? Answer::Done : Answer::No);
-  if (value) answer.value = std::move(*value);
-  return answer;
+struct Reply {
+  Answer answer = Answer::Done;
+  SharedText value;
+
+  /// Of `value`, which must stay.
+  MessageView message() const {
+    MessageView view;
+    view.kind = static_cast<std::uint8_t>(answer);
+    if (value != nullptr) view.value = *value;
+    return view;
+  }
+};
+
+Reply found(SharedText value) {
+  return {value == nullptr ? Answer::No : Answer::Done, std::move(value)};
 }
 
-Message answer_of(bool done) {
-  return answer_of(done ? std::optional<std::string>("") : std::nullopt);
+Reply done(bool is_done = true) {
+  return {is_done ? Answer::Done : Answer::No, nullptr};
 }
 
 }  // namespace
@@ -114,61 +124,59 @@ class StoreServer::Impl {
       const Counted counted(served_);
       while (!ending_) {
         if (!connection.waits_for_bytes(kSlice)) continue;
-        const Message request =
-            connection.receive(Clock::now() + kAnswerPatience);
-        connection.send(answer(request, connection),
-                        Clock::now() + kAnswerPatience);
+        const Reply reply = answer(
+            connection.receive(Clock::now() + kAnswerPatience), connection);
+        connection.send(reply.message(), Clock::now() + kAnswerPatience);
       }
     } catch (const std::exception&) {
       // The client is gone or sends nonsense: its connection is closed.
     }
   }
 
-  Message answer(const Message& request, const Connection& connection) {
+  Reply answer(Message request, const Connection& connection) {
     try {
       check_limits(request.key, request.value.size());
       return answer_valid(request, connection);
     } catch (const ArgumentError& error) {
-      Message refused;
-      refused.kind = static_cast<std::uint8_t>(Answer::Refused);
-      refused.value = error.what();
-      return refused;
+      return {Answer::Refused,
+              std::make_shared<const std::string>(error.what())};
     }
   }
 
-  Message answer_valid(const Message& request, const Connection& connection) {
+  Reply answer_valid(Message& request, const Connection& connection) {
+    const auto value = [&] {
+      return std::make_shared<const std::string>(std::move(request.value));
+    };
     switch (static_cast<Request>(request.kind)) {
       case Request::Set:
-        store_.set(request.key, request.value);
-        return answer_of(true);
+        store_.set(request.key, value());
+        return done();
       case Request::Get:
-        return answer_of(store_.get(request.key));
+        return found(store_.find(request.key));
       case Request::Wait:
-      case Request::Take:
-        return answer_of(store_.wait(
-            request.key, bounded(request.number),
-            [&] { return !ending_ && !connection.is_closed(); },
-            request.kind == static_cast<std::uint8_t>(Request::Take)));
+        return found(store_.wait(request.key, bounded(request.number), [&] {
+          return !ending_ && !connection.is_closed();
+        }));
       case Request::Erase:
         store_.erase(request.key);
-        return answer_of(true);
+        return done();
       case Request::CompareAndSet:
-        return answer_of(store_.compare_and_set(
+        return done(store_.compare_and_set(
             request.key,
             request.has_second ? std::optional(request.second) : std::nullopt,
-            request.value));
+            value()));
       case Request::Add:
-        return answer_of(
-            std::to_string(store_.add(request.key, request.number)));
+        return found(std::make_shared<const std::string>(
+            std::to_string(store_.add(request.key, request.number))));
       case Request::Lease:
-        return answer_of(
+        return done(
             store_.lease(request.key, request.value, bounded(request.number)));
       case Request::EndLease:
         store_.end_lease(request.key, request.value);
-        return answer_of(true);
+        return done();
       case Request::EraseRange:
         store_.erase_range(request.key, request.value);
-        return answer_of(true);
+        return done();
     }
     throw ArgumentError("store: unknown request");
   }

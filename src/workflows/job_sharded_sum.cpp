@@ -279,16 +279,20 @@ void JobShardedSum::add_up_together(float* sum) {
   if (shards() == 1) {
     if (!contribute(all, sum)) fetch(all, sum);
   } else {
-    float* const right = buffer(all).data();
-    // Others wait for what is made here: first that, then waiting.
-    const bool has_left = contribute(all.left(), sum);
-    const bool has_right = contribute(all.right(), right);
-    if (!has_left) fetch(all.left(), sum);
-    if (!has_right) fetch(all.right(), right);
-    train::add_to(right, count_, sum);
+    add_halves(all, sum);
   }
   // All members have begun this round: they need nothing of earlier ones.
   if (writes()) job_->store().erase_range(kSums, round_key());
+}
+
+/// Others wait for what is made here: first that, then waiting.
+void JobShardedSum::add_halves(const Subtree& all, float* sum) {
+  float* const other = buffer(all).data();
+  const bool has_left = contribute(all.left(), sum);
+  const bool has_right = contribute(all.right(), has_left ? other : sum);
+  if (has_left && has_right) return train::add_to(other, count_, sum);
+  if (!has_left && !has_right) fetch(all.left(), sum);
+  add_fetched(has_right ? all.left() : all.right(), sum);
 }
 
 /// Posts the sums in a subtree that this worker owes to others; whether `sum`
@@ -311,13 +315,29 @@ bool JobShardedSum::contribute(const Subtree& tree, float* sum) {
 
 /// The sum of one half, for which all workers wait.
 void JobShardedSum::fetch(const Subtree& tree, float* sum) {
-  if (receive(tree, sum)) return;
+  if (const auto received = receive(tree)) {
+    std::memcpy(sum, numbers_in(tree, received), byte_count());
+    return;
+  }
   make(tree, sum);
   post(tree, sum);
 }
 
+/// The same, added to `sum`.
+void JobShardedSum::add_fetched(const Subtree& tree, float* sum) {
+  if (const auto received = receive(tree)) {
+    return train::add_to(numbers_in(tree, received), count_, sum);
+  }
+  float* const made = buffer({0, shards()}).data();
+  make(tree, made);
+  post(tree, made);
+  train::add_to(made, count_, sum);
+}
+
 void JobShardedSum::obtain(const Subtree& tree, float* sum) {
-  if (is_here(owner(tree.first)) || !receive(tree, sum)) make(tree, sum);
+  const auto received = is_here(owner(tree.first)) ? nullptr : receive(tree);
+  if (received == nullptr) return make(tree, sum);
+  std::memcpy(sum, numbers_in(tree, received), byte_count());
 }
 
 void JobShardedSum::make(const Subtree& tree, float* sum) {
@@ -338,15 +358,15 @@ void JobShardedSum::make(const Subtree& tree, float* sum) {
   train::add_to(right, count_, sum);
 }
 
-/// False when its owner is gone.
-bool JobShardedSum::receive(const Subtree& tree, float* sum) {
+/// What the owner of a subtree has posted; null when it is gone.
+collective::SharedText JobShardedSum::receive(const Subtree& tree) {
   const Member from = owner(tree.first);
   Clock::time_point since = Clock::now();
   while (!alone_ && !members_.is_dropped(from)) {
-    const auto value = job_->store().wait(key(tree), kLook);
-    if (value) {
-      read_value(tree, *value, sum);
-      return true;
+    auto value = job_->store().wait(key(tree), kLook);
+    if (value != nullptr) {
+      check_value(tree, *value);
+      return value;
     }
     // The worker that writes the checkpoint finishes the step first.
     alone_ = writes() && stop_requested_ && stop_requested_();
@@ -355,7 +375,7 @@ bool JobShardedSum::receive(const Subtree& tree, float* sum) {
     look_after(tree, since);
     if (!members_.is_in()) throw Rejoin("the others went on");
   }
-  return false;
+  return nullptr;
 }
 
 /// Drops the owners of a subtree that are gone, and its first when it takes too
@@ -388,30 +408,39 @@ void JobShardedSum::look_after(const Subtree& tree, Clock::time_point& since) {
   }
 }
 
-void JobShardedSum::read_value(const Subtree& tree, const std::string& value,
-                               float* sum) {
+std::size_t JobShardedSum::byte_count() const {
+  return static_cast<std::size_t>(count_) * sizeof(float);
+}
+
+void JobShardedSum::check_value(const Subtree& tree, const std::string& value) {
   const std::size_t before = is_head(tree) ? kLengthBytes : 0;
-  const std::size_t bytes = static_cast<std::size_t>(count_) * sizeof(float);
-  RADIR_CHECK(value.size() == before + bytes, collective::ConnectionError,
-              "worker ", owner(tree.first).rank, " sends ", value.size(),
-              " bytes instead of ", before + bytes,
+  RADIR_CHECK(value.size() == before + byte_count(),
+              collective::ConnectionError, "worker ", owner(tree.first).rank,
+              " sends ", value.size(), " bytes instead of ",
+              before + byte_count(),
               "; all workers must train the same network");
   if (before > 0) std::memcpy(&log_length_, value.data(), before);
-  std::memcpy(sum, value.data() + before, bytes);
+}
+
+/// The sum in a value that check_value has seen.
+const float* JobShardedSum::numbers_in(
+    const Subtree& tree, const collective::SharedText& value) const {
+  const std::size_t before = is_head(tree) ? kLengthBytes : 0;
+  return reinterpret_cast<const float*>(value->data() + before);
 }
 
 void JobShardedSum::post(const Subtree& tree, const float* sum) {
   if (is_head(tree)) return post_head(key(tree), sum);
-  const std::size_t bytes = static_cast<std::size_t>(count_) * sizeof(float);
   job_->store().set(key(tree),
-                    std::string(reinterpret_cast<const char*>(sum), bytes));
+                    {reinterpret_cast<const char*>(sum), byte_count()});
 }
 
 /// The first to post it decides how far all read the log.
 void JobShardedSum::post_head(const std::string& key, const float* sum) {
   const std::int64_t length = members_.read();
-  const std::size_t bytes = static_cast<std::size_t>(count_) * sizeof(float);
-  std::string value(kLengthBytes + bytes, '\0');
+  const std::size_t bytes = byte_count();
+  std::string& value = head_;
+  value.resize(kLengthBytes + bytes);
   std::memcpy(value.data(), &length, kLengthBytes);
   std::memcpy(value.data() + kLengthBytes, sum, bytes);
   log_length_ = length;

@@ -77,11 +77,25 @@ TEST_P(StoreContract, Counts) {
 }
 
 TEST_P(StoreContract, AWaitEndsWithTheValueOrTheTime) {
-  EXPECT_EQ(store_->wait("late", Milliseconds(20)), std::nullopt);
+  EXPECT_EQ(store_->wait("late", Milliseconds(20)), nullptr);
   store_->set("there", "1");
-  EXPECT_EQ(store_->wait("there", seconds(5)), "1");
-  EXPECT_EQ(store_->take("there", seconds(5)), "1");
-  EXPECT_EQ(store_->take("there", Milliseconds(1)), std::nullopt);
+  const SharedText value = store_->wait("there", seconds(5));
+  ASSERT_NE(value, nullptr);
+  store_->set("there", "2");
+  EXPECT_EQ(*value, "1");  // as it was
+}
+
+TEST_P(StoreContract, LargeValuesArriveUnchanged) {
+  std::string large;
+  for (int i = 0; large.size() < 9'000'000; ++i) large += std::to_string(i);
+  store_->set("large", large);
+  const SharedText value = store_->wait("large", seconds(5));
+  ASSERT_NE(value, nullptr);
+  EXPECT_TRUE(*value == large);
+  const std::string larger = large + large;
+  EXPECT_FALSE(store_->compare_and_set("large", larger, large));
+  EXPECT_TRUE(store_->compare_and_set("large", large, larger));
+  EXPECT_TRUE(store_->get("large") == larger);
 }
 
 TEST_P(StoreContract, ALeaseHasOneOwnerUntilItEnds) {
@@ -133,11 +147,12 @@ class ServedStore : public ::testing::Test {
 TEST_F(ServedStore, IsTheSameForAll) {
   const auto first = connect_store(address_, seconds(5));
   const auto second = connect_store(address_, seconds(5));
-  std::optional<std::string> seen;
+  SharedText seen;
   std::thread waiting([&] { seen = second->wait("key", seconds(30)); });
   first->set("key", "value");
   waiting.join();
-  EXPECT_EQ(seen, "value");
+  ASSERT_NE(seen, nullptr);
+  EXPECT_EQ(*seen, "value");
   EXPECT_EQ(server_.store().get("key"), "value");
   EXPECT_EQ(server_.clients(), 2);
 }

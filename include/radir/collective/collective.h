@@ -32,7 +32,7 @@ class Collective {
   template <typename T>
   void sum(T* numbers, std::int64_t count);
   std::string key(const std::string& what, int rank) const;
-  std::string value_of(const std::string& key, int rank);
+  SharedText value_of(const std::string& key, int rank);
   void forget_last();
 
   Store* store_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "radir/core/error.h"
 
@@ -23,6 +24,9 @@ constexpr std::size_t kMostKeyBytes = 1024;
 constexpr std::size_t kMostValueBytes = std::size_t{1} << 30;
 constexpr std::size_t kMostKeys = 1000000;
 
+/// A value that many may read; large ones are not copied on their way.
+using SharedText = std::shared_ptr<const std::string>;
+
 /// Keys and values that all workers of a job share. Every function may be
 /// called from several threads. Those of a store in another process throw
 /// ConnectionError when it is gone.
@@ -30,14 +34,10 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  virtual void set(const std::string& key, const std::string& value) = 0;
+  virtual void set(const std::string& key, std::string_view value) = 0;
   virtual std::optional<std::string> get(const std::string& key) = 0;
-  /// The value as soon as there is one; none after `timeout`.
-  virtual std::optional<std::string> wait(const std::string& key,
-                                          Milliseconds timeout) = 0;
-  /// The same; nobody else gets the value then.
-  virtual std::optional<std::string> take(const std::string& key,
-                                          Milliseconds timeout) = 0;
+  /// The value as soon as there is one; null after `timeout`.
+  virtual SharedText wait(const std::string& key, Milliseconds timeout) = 0;
   virtual void erase(const std::string& key) = 0;
   /// Erases all keys from `from` on and before `to`, in the order of bytes.
   virtual void erase_range(const std::string& from, const std::string& to) = 0;
@@ -45,7 +45,7 @@ class Store {
   /// whether it did.
   virtual bool compare_and_set(const std::string& key,
                                const std::optional<std::string>& expected,
-                               const std::string& value) = 0;
+                               std::string_view value) = 0;
   /// Adds to a number, at first 0, and returns the sum.
   virtual std::int64_t add(const std::string& key, std::int64_t number) = 0;
 

@@ -9,6 +9,7 @@
 
 #include "radir/collective/job.h"
 #include "radir/collective/membership.h"
+#include "radir/collective/store.h"
 #include "radir/train/sharded_sum.h"
 
 namespace radir::workflows {
@@ -60,11 +61,15 @@ class JobShardedSum : public train::ShardedSum {
   // Of one round.
   void add_up_together(float* sum);
   bool contribute(const Subtree& tree, float* sum);
+  void add_halves(const Subtree& all, float* sum);
   void fetch(const Subtree& tree, float* sum);
+  void add_fetched(const Subtree& tree, float* sum);
   void obtain(const Subtree& tree, float* sum);
   void make(const Subtree& tree, float* sum);
-  bool receive(const Subtree& tree, float* sum);
-  void read_value(const Subtree& tree, const std::string& value, float* sum);
+  collective::SharedText receive(const Subtree& tree);
+  void check_value(const Subtree& tree, const std::string& value);
+  const float* numbers_in(const Subtree& tree,
+                          const collective::SharedText& value) const;
   void post(const Subtree& tree, const float* sum);
   void post_head(const std::string& key, const float* sum);
   void look_after(const Subtree& tree, Clock::time_point& since);
@@ -76,6 +81,7 @@ class JobShardedSum : public train::ShardedSum {
   std::vector<collective::Member> owners(const Subtree& tree) const;
   std::string round_key() const;
   std::string key(const Subtree& tree) const;
+  std::size_t byte_count() const;
   std::vector<float>& buffer(const Subtree& tree);
   void drop(const collective::Member& member, const std::string& why);
 
@@ -99,6 +105,7 @@ class JobShardedSum : public train::ShardedSum {
   Clock::duration computing_{};  // in this round
   Clock::duration last_round_{};
   std::vector<std::vector<float>> buffers_;  // one per level of the tree
+  std::string head_;                         // what post_head sends
 };
 
 }  // namespace radir::workflows

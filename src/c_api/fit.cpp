@@ -155,6 +155,7 @@ class Fit {
         given_.tune ? SettingsSearch::Tuning
                     : workflows::search_for(settings_, encoder_, rows_.count);
     request.goal = given_.tune_for;
+    request.with_defaults = workflows::leaves_all_open(given_.table);
     request.budget = given_.tune_budget;
     radir_progress progress = {};
     progress.tuning = 1;

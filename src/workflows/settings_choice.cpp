@@ -6,6 +6,7 @@
 #include "radir/data/column_code.h"
 #include "radir/likelihood/options.h"
 #include "radir/train/schedule.h"
+#include "radir/workflows/table_fit.h"
 #include "workflows/row_groups.h"
 
 namespace radir::workflows {
@@ -47,7 +48,13 @@ std::vector<TableSettings> alternatives(const TableSettings& given,
     settings.restarts = 4;
     result.push_back(settings);
   }
+  for (TableSettings& one : result) one = resolved(one, encoder, rows);
   return result;
+}
+
+/// Fewer rows would let chance decide.
+bool has_alternatives(const data::TableEncoder& encoder, std::int64_t rows) {
+  return !encoder.is_classification() && rows >= kLeastRows;
 }
 
 /// The first rows of the order whose last rows are held out later.
@@ -79,6 +86,14 @@ void remove_mixtures(std::vector<TableSettings>& candidates) {
       candidates.end());
 }
 
+/// Chains and mixtures need the CPU and do not share batches, and nobody knows
+/// how long they take.
+bool can_compare_defaults(const SearchRequest& request,
+                          const Execution& execution, const ResumableRun* run) {
+  return execution.device == Device::Cpu && !request.budget &&
+         (run == nullptr || run->sharded() == nullptr);
+}
+
 ChosenSettings tuned(
     const SearchRequest& request, const data::Table& table,
     const data::TableEncoder& encoder, const std::vector<std::int64_t>& rows,
@@ -92,9 +107,13 @@ ChosenSettings tuned(
   SearchRules rules;
   rules.goal = request.goal;
   rules.budget = request.budget;
+  if (request.with_defaults && can_compare_defaults(request, execution, run)) {
+    rules.finalists = default_models(settings.seed, encoder,
+                                     static_cast<std::int64_t>(rows.size()));
+  }
   std::int64_t total = 0;
   rules.on_plan = [&](const SearchPlan& plan) {
-    total = plan.trials();
+    total = plan.trials() + static_cast<std::int64_t>(rules.finalists.size());
     if (request.budget) result.plan = plan;
   };
   std::int64_t done = 0;
@@ -107,22 +126,41 @@ ChosenSettings tuned(
       run, rules);
   // At full length, whatever the plan.
   const TableTrial& best = best_trial(result.trials);
-  result.settings = candidates[best.candidate];
+  result.settings = best.candidate < candidates.size()
+                        ? candidates[best.candidate]
+                        : rules.finalists[best.candidate - candidates.size()];
   result.settings.noise_factor = best.settings.noise_factor;
   return result;
 }
 
 }  // namespace
 
+bool leaves_all_open(const TableSettings& given) {
+  TableSettings defaults;
+  defaults.seed = given.seed;
+  return to_json(given) == to_json(defaults);
+}
+
 SettingsSearch search_for(const TableSettings& given,
                           const data::TableEncoder& encoder,
                           std::int64_t rows) {
-  TableSettings defaults;
-  defaults.seed = given.seed;
-  const bool open = to_json(given) == to_json(defaults);
-  return open && !encoder.is_classification() && rows >= kLeastRows
+  return leaves_all_open(given) && has_alternatives(encoder, rows)
              ? SettingsSearch::Defaults
              : SettingsSearch::Given;
+}
+
+std::vector<TableSettings> default_models(std::uint64_t seed,
+                                          const data::TableEncoder& encoder,
+                                          std::int64_t rows) {
+  TableSettings open;
+  open.seed = seed;
+  std::vector<TableSettings> models;
+  if (has_alternatives(encoder, rows)) {
+    models = alternatives(open, encoder, rows);
+  }
+  open = resolved(open, encoder, rows);
+  if (open.samples()) models.insert(models.begin(), open);
+  return models;
 }
 
 std::int64_t affordable_pieces(const data::TableEncoder& encoder,

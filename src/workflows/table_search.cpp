@@ -279,7 +279,10 @@ std::vector<TableTrial> search_settings(
   RADIR_CHECK(!candidates.empty(), ArgumentError,
               "search_settings: there are no candidates");
   const Clock::time_point start = Clock::now();
-  const Validation validation(table, target, missing, rows, candidates);
+  std::vector<TableSettings> everyone = candidates;
+  everyone.insert(everyone.end(), rules.finalists.begin(),
+                  rules.finalists.end());
+  const Validation validation(table, target, missing, rows, everyone);
   const SearchPlan plan =
       planned(validation, candidates, execution, run, rules, start);
   if (rules.on_plan) rules.on_plan(plan);
@@ -291,6 +294,12 @@ std::vector<TableTrial> search_settings(
     tried.reserve(left.size());
     for (const std::size_t i : left) {
       tried.push_back(shortened(candidates[i], plan.divisor_of(round)));
+    }
+    if (round == SearchPlan::kRounds) {
+      for (std::size_t i = candidates.size(); i < everyone.size(); ++i) {
+        tried.push_back(everyone[i]);
+        left.push_back(i);
+      }
     }
     auto trials = validation.compare(tried, execution, on_trial, run,
                                      rules.goal, round, all.size());

@@ -36,7 +36,6 @@
 #include "workflows/table_problem.h"
 
 namespace radir::workflows {
-
 namespace {
 
 using Problem = TableProblem;
@@ -44,7 +43,6 @@ using Json = nlohmann::ordered_json;
 using Note = std::function<void(const std::string&)>;
 
 constexpr const char* kCommand = "train";
-
 /// The rules by which tables are read. Version 0.1 wrote no number.
 constexpr std::int64_t kReading = 2;
 
@@ -303,6 +301,7 @@ class TableTraining::Impl {
                             : options_.compare ? SettingsSearch::Defaults
                                                : SettingsSearch::Given;
     request.goal = options_.tune_for;
+    request.with_defaults = options_.compare;
     request.budget = options_.tune_budget;
     TrainTableProgress progress;
     progress.stage = TrainTableProgress::Stage::Tuning;
@@ -438,12 +437,15 @@ TableTraining TableTraining::begin(TrainTableOptions options, std::string out,
               "--conformal guarantees nothing for rows that count more than ",
               "others; leave it out, or the weights");
   check_tuning(options.tune, options.tune_for, options.tune_budget);
+  options.compare = options.tune && leaves_all_open(options.settings);
   if (options.tune) options.settings = searchable(options.settings);
   Problem problem = load_problem(options, note);
   check_goal(options.tune_for, problem.encoder);
-  options.compare = !options.tune &&
-                    search_for(options.settings, problem.encoder,
-                               problem.rows.count) == SettingsSearch::Defaults;
+  if (!options.tune) {
+    options.compare =
+        search_for(options.settings, problem.encoder, problem.rows.count) ==
+        SettingsSearch::Defaults;
+  }
   options.settings =
       resolved(options.settings, problem.encoder, problem.rows.count);
   // Invalid settings are rejected before the folder is created.

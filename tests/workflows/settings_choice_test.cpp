@@ -108,6 +108,68 @@ TEST(SettingsChoice, CutsNumbersIntoPiecesWhereTheTargetJumps) {
             chosen.trials[1].log_likelihood + 0.1);
 }
 
+/// A straight line with little noise.
+data::Table line_table(int rows) {
+  std::string text = "x,y\n";
+  for (int i = 0; i < rows; ++i) {
+    const double x = fraction(i * 0.618034);
+    text += std::to_string(x) + "," +
+            std::to_string(3 * x + 0.01 * nearly_normal(i)) + "\n";
+  }
+  return data::read_table(files::memory_byte_source("made up", text));
+}
+
+TEST(SettingsChoice, DefaultModelsAreWhatTrainingTakesByItself) {
+  const auto encoder = data::TableEncoder::fit(line_table(30), "y");
+  const auto few = default_models(3, encoder, 30);
+  ASSERT_EQ(few.size(), 1u);
+  EXPECT_EQ(few[0].method, "hmc");
+  EXPECT_EQ(few[0].seed, 3u);
+  TableSettings open;
+  open.seed = 3;
+  EXPECT_EQ(to_json(few[0]), to_json(resolved(open, encoder, 30)));
+  const auto more = default_models(3, encoder, 1000);
+  ASSERT_EQ(more.size(), 3u);
+  EXPECT_EQ(more[0].method, "hmc");
+  EXPECT_EQ(more[1].noise, likelihood::Kind::Mixture);
+  EXPECT_EQ(more[2].pieces, 16);
+  // Too many rows to sample: the fit is among the candidates of a search.
+  EXPECT_EQ(default_models(3, encoder, 1000000).front().method, "rdp");
+}
+
+// Fits of a few steps lose to samples of the exact posterior.
+TEST(SettingsChoice, TuningTakesTheDefaultWhereThatIsBetter) {
+  const data::Table table = line_table(30);
+  const auto encoder = data::TableEncoder::fit(table, "y");
+  const auto rows = encoder.encode(table, true);
+  TableSettings given = quick_settings();
+  given.steps = 90;
+  given.hidden = {5};
+  const auto settings = resolved(searchable(given), encoder, rows.count);
+  ThreadPool pool(2);
+  SearchRequest request = SettingsSearch::Tuning;
+  for (const bool with_defaults : {false, true}) {
+    request.with_defaults = with_defaults;
+    std::int64_t last = 0;
+    const ChosenSettings chosen =
+        choose_settings(request, table, encoder, rows.table_rows, settings,
+                        &pool, [&](std::int64_t done, std::int64_t total) {
+                          last = done;
+                          EXPECT_LE(done, total);
+                        });
+    EXPECT_EQ(last, static_cast<std::int64_t>(chosen.trials.size()));
+    EXPECT_EQ(chosen.settings.method, with_defaults ? "hmc" : "rdp");
+    EXPECT_EQ(chosen.trials.back().round, 3);
+    EXPECT_EQ(chosen.trials.back().settings.method,
+              with_defaults ? "hmc" : "rdp");
+  }
+  // Nobody knows before how long chains take.
+  request.budget = 3600;
+  const ChosenSettings hasty = choose_settings(
+      request, table, encoder, rows.table_rows, settings, &pool);
+  EXPECT_EQ(hasty.settings.method, "rdp");
+}
+
 // Their inputs would make each step slow, or not fit into memory.
 TEST(SettingsChoice, PiecesStayFew) {
   for (const int columns : {2, 20, 40}) {

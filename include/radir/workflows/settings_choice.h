@@ -22,6 +22,9 @@ enum class SettingsSearch {
   Tuning,    ///< `radir train --tune`
 };
 
+/// Whether nothing but the seed differs from TableSettings{}.
+bool leaves_all_open(const TableSettings& given);
+
 /// Defaults for a numeric target of at least 1,000 rows where nothing but the
 /// seed differs from TableSettings{}: below that, so few rows would judge that
 /// chance decides. Given otherwise.
@@ -40,8 +43,17 @@ struct SearchRequest {
   SettingsSearch search;
   // Of Tuning alone:
   TuneFor goal = TuneFor::LogLikelihood;
+  /// The last round has what no tuning would take too: default_models().
+  bool with_defaults = false;
   std::optional<double> budget = std::nullopt;  ///< seconds
 };
+
+/// What training takes where all is left open, and what it compares that with
+/// (SettingsSearch::Defaults); of the former only exact samples, because a
+/// search has the fit among its candidates.
+std::vector<TableSettings> default_models(std::uint64_t seed,
+                                          const data::TableEncoder& encoder,
+                                          std::int64_t rows);
 
 struct ChosenSettings {
   TableSettings settings;

@@ -97,14 +97,18 @@ std::vector<TableTrial> compare_candidates(
 struct SearchRules {
   TuneFor goal = TuneFor::LogLikelihood;
   std::optional<double> budget;  ///< seconds; none: as long as it takes
+  /// Settings that are tried in the last round alone, at full length; their
+  /// numbers follow those of the candidates.
+  std::vector<TableSettings> finalists;
   /// Told once, before the first trial.
   std::function<void(const SearchPlan&)> on_plan;
 };
 
 /// Successive halving (K. Jamieson and A. Talwalkar, "Non-stochastic best arm
 /// identification", 2016): all candidates train for a ninth of their steps, the
-/// best third of them for a third, the best third of these for all. Otherwise
-/// as compare_candidates; the trials of all rounds, in order.
+/// best third of them for a third, the best third of these and the finalists of
+/// the rules for all. Otherwise as compare_candidates; the trials of all
+/// rounds, in order.
 ///
 /// With a budget of time, a short timing of the candidates says how much of
 /// this is done (plan_search). A run keeps that plan as the result of its part

@@ -47,7 +47,8 @@ struct TrainTableOptions {
   bool tune = false;
   TuneFor tune_for = TuneFor::LogLikelihood;
   std::optional<double> tune_budget;  ///< seconds of the search; none: no limit
-  /// Set by TableTraining: choose_settings() compares the defaults.
+  /// Set by TableTraining: choose_settings() compares the defaults, where it
+  /// tunes with the candidates of the search.
   bool compare = false;
   /// After the fit to all rows, score the settings on rows that another fit
   /// does without (hold_out). The model is the same either way.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "radir/core/error.h"
 #include "radir/kernels/random.h"
+#include "radir/train/trainer.h"
 
 namespace radir::train {
 namespace {
@@ -27,6 +29,14 @@ constexpr std::size_t kGradientCount = 4;  // gradients in kSquares
 constexpr std::size_t kAcceptanceSum = 5;  // after the warm-up
 constexpr std::size_t kDivergences = 6;    // after the warm-up
 constexpr std::size_t kAdaptationSize = 7;
+
+/// Rate of Adam, which finds a start; the examples that judge it are one in so
+/// many, after every so many steps.
+constexpr double kStartRate = 0.01;
+constexpr std::int64_t kStartPart = 5;
+constexpr std::int64_t kStartLook = 20;
+/// Added to the seed of the shuffle that sets these examples aside.
+constexpr std::uint64_t kStartSeed = 0x7374617274u;
 
 constexpr double kFirstStep = 0.005;
 /// A larger error of the energy is a divergence.
@@ -89,9 +99,10 @@ void describe(SettingsVisitor& visit, HmcOptions& options) {
                 "Share of accepted proposals that the step size is adapted to",
                 inside(0, 1)},
                options.acceptance);
-  visit.integer({"start_steps", "Steps of Adam that find where a chain starts",
-                 between(0, 1e9)},
-                options.start_steps);
+  visit.integer(
+      {"start_steps", "Most steps of Adam that find where a chain starts",
+       between(0, 1e9)},
+      options.start_steps);
   visit.number({"step_size",
                 "Longest step of the method sghmc, in units of the deviation "
                 "of a coordinate",
@@ -136,18 +147,52 @@ TrainingState<T> Hmc<T>::initial_state(std::uint64_t seed) const {
 }
 
 /// Adam on the likelihood alone, the scales left where they are: from a random
-/// start a chain may lose small effects to the prior before it sees them.
+/// start a chain may lose small effects to the prior before it sees them. A
+/// chain does not find its way back from weights that fit noise, so Adam takes
+/// as many steps as are best for examples that it does not see.
 template <typename T>
-void Hmc<T>::find_start(std::vector<T>& coordinates) {
-  constexpr double kRate = 0.01;
+void Hmc<T>::find_start(const Batch<T>& batch, TrainingState<T>& state) {
+  std::vector<std::int64_t> rows =
+      shuffled(data_count_, state.seed + kStartSeed, 0);
+  for (std::int64_t& row : rows) row = batch.row(row);
+  Batch<T> judges = batch;
+  judges.indices = rows.data();
+  judges.count = data_count_ / kStartPart;
+  Batch<T> fitted = batch;
+  fitted.indices = rows.data() + judges.count;
+  fitted.count = data_count_ - judges.count;
+
+  std::int64_t best = options_.start_steps;
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<T> trial = state.parameters;
+  if (judges.count > 0) {
+    descend(fitted, options_.start_steps, trial, [&](std::int64_t steps) {
+      density_.set_data(judges);
+      const double nll = density_.gradient(trial.data(), gradient_.data()).nll;
+      density_.set_data(fitted);
+      if (!(nll < least)) return;
+      least = nll;
+      best = steps;
+    });
+  }
+  descend(batch, best, state.parameters, nullptr);
+}
+
+/// So many steps of Adam, whose rate falls to 0 at the end of all that are
+/// allowed. `look` is called now and then, and at the end.
+template <typename T>
+void Hmc<T>::descend(const Batch<T>& data, std::int64_t steps,
+                     std::vector<T>& coordinates,
+                     const std::function<void(std::int64_t)>& look) {
   const std::vector<bool>& is_scale = density_.is_scale();
   std::vector<T> first(coordinates.size(), T(0));
   std::vector<T> second(coordinates.size(), T(0));
-  for (std::int64_t step = 0; step < options_.start_steps; ++step) {
+  density_.set_data(data);
+  for (std::int64_t step = 0; step < steps; ++step) {
     density_.gradient(coordinates.data(), gradient_.data());
     const double left = 1 - static_cast<double>(step) /
                                 static_cast<double>(options_.start_steps);
-    const T rate = static_cast<T>(kRate * left);
+    const T rate = static_cast<T>(kStartRate * left);
     for (std::size_t i = 0; i < coordinates.size(); ++i) {
       if (is_scale[i]) continue;
       // Less the gradient of the prior.
@@ -156,6 +201,8 @@ void Hmc<T>::find_start(std::vector<T>& coordinates) {
       second[i] = T(0.99) * second[i] + T(0.01) * gradient * gradient;
       coordinates[i] -= rate * first[i] / (std::sqrt(second[i]) + T(1e-8));
     }
+    const bool looks = (step + 1) % kStartLook == 0 || step + 1 == steps;
+    if (look && looks) look(step + 1);
   }
 }
 
@@ -215,7 +262,7 @@ StepLoss Hmc<T>::step(TrainingState<T>& state, const Batch<T>& batch,
               settings.data_count);
   density_.set_data(batch);
   TrainingState<T> next = state;
-  if (next.step == 0) find_start(next.parameters);
+  if (next.step == 0) find_start(batch, next);
 
   const bool warm = next.step < options_.warmup;
   std::vector<T>& values = next.optimizer.slots.at(kAdaptation);

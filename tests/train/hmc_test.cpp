@@ -228,6 +228,51 @@ TEST(Hmc, DrawsDoNotDependOnThreadsOrOnAStop) {
   }
 }
 
+/// Nats per row where the chain of a wide network starts, for targets that have
+/// a share of noise.
+double nats_at_start(double noise, std::int64_t columns) {
+  constexpr std::int64_t kRows = 120;
+  std::vector<float> inputs(static_cast<std::size_t>(columns * kRows));
+  std::vector<float> targets(kRows);
+  kernels::fill_normal({7, 0, 0}, 0, columns * kRows, inputs.data());
+  kernels::fill_normal({7, 1, 0}, 0, kRows, targets.data());
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const float x = inputs[i * static_cast<std::size_t>(columns)];
+    targets[i] = static_cast<float>(noise) * targets[i] +
+                 static_cast<float>(1 - noise) * std::sin(2 * x);
+  }
+  ModelSpec spec = spec_of(50, likelihood::Kind::Gaussian);
+  spec.network = network::multilayer_perceptron(columns, {50, 50}, 1);
+  spec.weights.insert(spec.weights.begin(), spec.weights.front());
+  const Model model(spec);
+  MethodSetup setup{model, kRows, kRows, Optimizer{}, Execution{}};
+  setup.hmc = short_chain().hmc;
+  setup.hmc.start_steps = 1000;
+  // One short step leaves the chain where it starts.
+  setup.hmc.leapfrog_steps = 1;
+  Hmc<float> chain(setup);
+  TrainingState<float> state = chain.initial_state(3);
+  const Batch<float> batch{inputs.data(), targets.data(), nullptr, nullptr,
+                           kRows};
+  StepSettings settings;
+  settings.data_count = kRows;
+  chain.step(state, batch, settings);
+
+  PosteriorDensity<float> density(model, kRows);
+  density.set_data(batch);
+  std::vector<float> gradient(state.parameters.size());
+  return density.gradient(state.parameters.data(), gradient.data()).nll / kRows;
+}
+
+// A chain would not come back from weights that fit noise; a signal without
+// noise has to be found before the prior hides it.
+TEST(Hmc, StartsWithTheSignalButNotWithTheNoise) {
+  // Of noise alone nothing can be known: 1.42 nats with a deviation of 1. All
+  // steps come to 0.11, the least that the prior of the noise allows.
+  EXPECT_GT(nats_at_start(1, 10), 0.8);
+  EXPECT_LT(nats_at_start(0, 1), 0.3);
+}
+
 TEST(Hmc, RefusesWhatItCannotDo) {
   const Model model(spec_of(3, likelihood::Kind::Gaussian));
   const Data<float> data;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -15,9 +16,10 @@ namespace radir::train {
 /// into one step.
 ///
 /// A step is one iteration: a new momentum, leapfrog steps, and a proposal that
-/// is accepted or not. The first finds a start by Adam. In the warm-up the step
-/// size is adapted by dual averaging (Hoffman and Gelman, 2014), and the mass
-/// of each coordinate is the mean of its squared gradient, whose expectation is
+/// is accepted or not. The first finds a start by Adam, with as many steps
+/// as are best for examples that it does not see. In the warm-up the step size
+/// is adapted by dual averaging (Hoffman and Gelman, 2014), and the mass of
+/// each coordinate is the mean of its squared gradient, whose expectation is
 /// the curvature of the energy. After it, evenly spaced draws are kept, each a
 /// set of parameters of a model of spec_of_draws().
 ///
@@ -45,7 +47,10 @@ class Hmc final : public Method<T> {
     bool diverged = false;
   };
 
-  void find_start(std::vector<T>& coordinates);
+  void find_start(const Batch<T>& batch, TrainingState<T>& state);
+  void descend(const Batch<T>& data, std::int64_t steps,
+               std::vector<T>& coordinates,
+               const std::function<void(std::int64_t)>& look);
   Trajectory propose(const TrainingState<T>& state, double step_size,
                      std::vector<T>* squared_gradients);
   void adapt(TrainingState<T>& state, double acceptance) const;

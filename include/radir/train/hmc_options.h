@@ -21,7 +21,8 @@ struct HmcOptions {
   /// Share of accepted proposals that the step size is adapted to.
   double acceptance = 0.8;
   // Of both:
-  /// Steps of Adam on the likelihood alone that find where a chain starts.
+  /// Steps of Adam on the likelihood alone that find where a chain starts; of
+  /// "hmc" at most, fewer where more of them fit noise.
   std::int64_t start_steps = 2000;
   // Of "sghmc", in units of the coordinates' deviations:
   /// The longest step.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Prints the polynomials of src/kernels/simd_math.h.
+"""Prints the polynomials of src/kernels/simd_math.h, and kMills of
+src/kernels/draw_sums.isa.cpp.
 
 Each interpolates its function at the Chebyshev nodes of the interval, which is
 within a small factor of the best polynomial of that degree; the error is that
@@ -30,6 +31,12 @@ def cos_part(z):
     return (cos(pi / 2 * sqrt(z)) - 1) / z
 
 
+def mills_part(t):
+    """(z + 3/2) Phi(-z) / phi(z), t = (z - 4) / (z + 4)."""
+    z = 4 * (1 + t) / (1 - t)
+    return (z + mpf(3) / 2) * mpmath.erfc(z / sqrt(2)) / 2 * sqrt(2 * pi) * mpmath.exp(z * z / 2)
+
+
 S = sqrt(2) - 1  # largest |s| of log is S^2
 R = log(2) / 2
 # name, function, interval, terms (float, double), derivative of the relative
@@ -39,6 +46,7 @@ FITS = [
     ("kExp", exp_part, -R, R, (5, 10), lambda r: abs(r)),
     ("kSin", sin_part, 0, mpf(1) / 4, (4, 7), lambda z: 1 / sin_part(z)),
     ("kCos", cos_part, 0, mpf(1) / 4, (4, 7), lambda z: z / cos(pi / 2 * sqrt(z))),
+    ("kMills", mills_part, -1, 1, (10, 22), lambda t: 1 / mills_part(t)),
 ]
 
 

@@ -30,4 +30,13 @@ void chebyshev_sums(const ChebyshevPlace& x, const ChebyshevPlace& y,
   active_table().chebyshev(x, y, count, sums);
 }
 
+NormalSums normal_sums(const NormalColumns& of, std::int64_t count, double at) {
+  return active_table().normals(of, count, at);
+}
+
+NormalPairSums normal_pair_sums(const NormalColumns& a, const NormalColumns& b,
+                                std::int64_t count) {
+  return active_table().normal_pairs(a, b, count);
+}
+
 }  // namespace radir::kernels

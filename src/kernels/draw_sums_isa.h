@@ -12,6 +12,9 @@ struct DrawSumsTable {
   DrawRange (*range)(const double* draws, std::int64_t count);
   void (*chebyshev)(const ChebyshevPlace& x, const ChebyshevPlace& y,
                     std::int64_t count, double* sums);
+  NormalSums (*normals)(const NormalColumns& of, std::int64_t count, double at);
+  NormalPairSums (*normal_pairs)(const NormalColumns& a, const NormalColumns& b,
+                                 std::int64_t count);
 };
 
 namespace isa_generic {

@@ -7,6 +7,7 @@
 #include "likelihood/component.h"
 #include "likelihood/normal.h"
 #include "radir/core/error.h"
+#include "radir/kernels/draw_sums.h"
 #include "radir/math/predictive.h"
 
 namespace radir::likelihood {
@@ -37,6 +38,13 @@ double double_of(std::int64_t number) {
   double magnitude = 0;
   std::memcpy(&magnitude, &bits, sizeof bits);
   return number < 0 ? -magnitude : magnitude;
+}
+
+/// From the component `first` on.
+template <typename Columns>
+kernels::NormalColumns from(const Columns& columns, std::size_t first = 0) {
+  return {columns.locations.data() + first, columns.scales.data() + first,
+          columns.weights.data() + first};
 }
 
 }  // namespace
@@ -81,6 +89,18 @@ PredictiveMixture::PredictiveMixture(std::vector<MixtureComponent> components)
     const double share = c.weight / total_weight_;
     aleatoric_variance_ += share * (variance_of(scaled) + offset * offset);
     epistemic_variance_ += share * distance * distance;
+  }
+  set_columns();
+}
+
+void PredictiveMixture::set_columns() {
+  for (const MixtureComponent& c : components_) {
+    if (!std::isinf(c.degrees_of_freedom)) return;
+  }
+  for (const MixtureComponent& c : components_) {
+    columns_.locations.push_back(c.location);
+    columns_.scales.push_back(c.scale);
+    columns_.weights.push_back(c.weight);
   }
 }
 
@@ -134,20 +154,22 @@ double PredictiveMixture::log_interval_density(double value,
 }
 
 double PredictiveMixture::cdf(double value) const {
-  double sum = 0;
-  for (const MixtureComponent& c : components_) {
-    sum += c.weight * normal_cdf(normal_score((value - c.location) / c.scale,
-                                              c.degrees_of_freedom));
-  }
-  return sum / total_weight_;
+  return cdf_and_slope(value).cdf;
 }
 
-double PredictiveMixture::rough_density(double value) const {
-  double sum = 0;
-  for (const MixtureComponent& c : components_) {
-    sum += c.weight * normal_density((value - c.location) / c.scale) / c.scale;
+PredictiveMixture::Slope PredictiveMixture::cdf_and_slope(double value) const {
+  if (!columns_.locations.empty()) {
+    const kernels::NormalSums sums = kernels::normal_sums(
+        from(columns_), static_cast<std::int64_t>(components_.size()), value);
+    return {sums.probability / total_weight_, sums.density / total_weight_};
   }
-  return sum / total_weight_;
+  Slope sum = {0, 0};
+  for (const MixtureComponent& c : components_) {
+    const double z = (value - c.location) / c.scale;
+    sum.cdf += c.weight * normal_cdf(normal_score(z, c.degrees_of_freedom));
+    sum.density += c.weight * normal_density(z) / c.scale;
+  }
+  return {sum.cdf / total_weight_, sum.density / total_weight_};
 }
 
 /// The result is the first point of a grid with cdf(point) >= probability. The
@@ -191,13 +213,14 @@ std::optional<double> PredictiveMixture::quantile_by_newton(
               high - 1);
   for (int i = 0; high - low > 1; ++i) {
     const double x = point(k);
-    const double excess = cdf(x) - probability;
+    const Slope slope = cdf_and_slope(x);
+    const double excess = slope.cdf - probability;
     (excess < 0 ? low : high) = k;
     if (high - low <= 1) break;
     // Newton's step, of limited length; a bisection where it has gone on for
     // long.
     const double reach = 4 * deviation;
-    const double change = std::clamp(-excess / rough_density(x), -reach, reach);
+    const double change = std::clamp(-excess / slope.density, -reach, reach);
     k = i < kNewtonSteps && std::isfinite(change)
             ? nearest(x + change, low + 1, high - 1)
             : low + (high - low) / 2;
@@ -222,12 +245,19 @@ double PredictiveMixture::quantile_by_bisection(double probability) const {
 
 double PredictiveMixture::crps(double value) const {
   const std::size_t count = components_.size();
-  double to_value = 0;
-  for (const MixtureComponent& c : components_) {
-    to_value +=
-        c.weight * mean_absolute(c.location - value, std::sqrt(variance_of(c)));
+  Columns normal = columns_;
+  if (normal.locations.empty()) {
+    for (const MixtureComponent& c : components_) {
+      normal.locations.push_back(c.location);
+      normal.scales.push_back(std::sqrt(variance_of(c)));
+      normal.weights.push_back(c.weight);
+    }
   }
-  to_value /= total_weight_;
+  const double to_value =
+      kernels::normal_sums(from(normal), static_cast<std::int64_t>(count),
+                           value)
+          .distance /
+      total_weight_;
 
   // Partners at evenly spread distances around the ring of draws. Components of
   // equal weight are draws of a distribution, and a pair is two of them; few
@@ -240,22 +270,21 @@ double PredictiveMixture::crps(double value) const {
       std::any_of(components_.begin(), components_.end(), [&](const auto& c) {
         return c.weight != components_.front().weight;
       });
-  double between = 0;
-  double weights = 0;  // of the pairs
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t k = all ? 0 : 1; k <= partners; ++k) {
-      const std::size_t distance =
-          count > kPartners ? k * (count - 1) / partners : k;
-      const MixtureComponent& a = components_[i];
-      const MixtureComponent& b = components_[(i + distance) % count];
-      const double weight = a.weight * b.weight;
-      weights += weight;
-      between +=
-          weight * mean_absolute(a.location - b.location,
-                                 std::sqrt(variance_of(a) + variance_of(b)));
-    }
+  kernels::NormalPairSums pairs;
+  const auto add = [&](std::size_t a, std::size_t b, std::size_t number) {
+    const auto sums = kernels::normal_pair_sums(
+        from(normal, a), from(normal, b), static_cast<std::int64_t>(number));
+    pairs.weights += sums.weights;
+    pairs.distance += sums.distance;
+  };
+  for (std::size_t k = all ? 0 : 1; k <= partners; ++k) {
+    const std::size_t apart =
+        (count > kPartners ? k * (count - 1) / partners : k) % count;
+    add(0, apart, count - apart);
+    add(count - apart, 0, apart);
   }
-  if (weights > 0) between /= weights;
+  const double between =
+      pairs.weights > 0 ? pairs.distance / pairs.weights : pairs.distance;
   return to_value - between / 2;
 }
 

@@ -89,5 +89,93 @@ TEST(DrawSums, AreThoseOfTheCosines) {
   });
 }
 
+double normal_cdf(double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; }
+double normal_density(double z) {
+  return std::exp(-z * z / 2) / std::sqrt(2 * std::acos(-1.0));
+}
+double mean_distance(double mean, double deviation) {
+  const double z = mean / deviation;
+  return mean * (2 * normal_cdf(z) - 1) + 2 * deviation * normal_density(z);
+}
+
+struct Normals {
+  explicit Normals(std::int64_t count, double factor)
+      : locations(draws(count, factor)), scales(locations), weights(locations) {
+    for (double& location : locations) location *= 20;
+    for (double& scale : scales) scale = std::exp(3 * scale);
+    for (double& weight : weights) weight = 0.5 + weight * weight;
+  }
+  NormalColumns columns() const {
+    return {locations.data(), scales.data(), weights.data()};
+  }
+
+  std::vector<double> locations, scales, weights;
+};
+
+TEST(DrawSums, OfNormalsAreThoseOfTheirFunctions) {
+  testing::for_each_isa([](Isa isa) {
+    for (std::int64_t count : {1, 3, 8, 21, 200}) {
+      const Normals of(count, 5);
+      for (double at : {-300.0, -25.0, -3.0, 0.0, 0.4, 7.0, 60.0, 1e30}) {
+        NormalSums expected;
+        for (std::size_t i = 0; i < of.scales.size(); ++i) {
+          const double z = (at - of.locations[i]) / of.scales[i];
+          expected.probability += of.weights[i] * normal_cdf(z);
+          expected.density += of.weights[i] * normal_density(z) / of.scales[i];
+          expected.distance +=
+              of.weights[i] * mean_distance(at - of.locations[i], of.scales[i]);
+        }
+        const NormalSums sums =
+            draw_sums_table_of(isa).normals(of.columns(), count, at);
+        // The reference's own errors grow in the tails.
+        EXPECT_NEAR(sums.probability, expected.probability,
+                    1e-12 * expected.probability + 1e-300);
+        EXPECT_NEAR(sums.density, expected.density,
+                    1e-12 * expected.density + 1e-300);
+        EXPECT_NEAR(sums.distance, expected.distance,
+                    1e-13 * expected.distance);
+      }
+    }
+  });
+}
+
+TEST(DrawSums, OfPairsOfNormalsAreThoseOfTheirDifferences) {
+  testing::for_each_isa([](Isa isa) {
+    for (std::int64_t count : {1, 3, 8, 21, 200}) {
+      const Normals a(count, 5), b(count, 3);
+      NormalPairSums expected;
+      for (std::size_t i = 0; i < a.scales.size(); ++i) {
+        const double weight = a.weights[i] * b.weights[i];
+        expected.weights += weight;
+        expected.distance +=
+            weight * mean_distance(a.locations[i] - b.locations[i],
+                                   std::hypot(a.scales[i], b.scales[i]));
+      }
+      const NormalPairSums sums =
+          draw_sums_table_of(isa).normal_pairs(a.columns(), b.columns(), count);
+      EXPECT_NEAR(sums.weights, expected.weights, 1e-13 * expected.weights);
+      EXPECT_NEAR(sums.distance, expected.distance, 1e-13 * expected.distance);
+    }
+  });
+}
+
+TEST(DrawSums, OfNormalsAreNumbersFarAway) {
+  const double largest = std::numeric_limits<double>::max();
+  const double scale = 1e-300, one = 1;
+  for (double location : {-largest, 0.0, largest}) {
+    testing::for_each_isa([&](Isa isa) {
+      const auto sums = [&](double at) {
+        return draw_sums_table_of(isa).normals({&location, &scale, &one}, 1,
+                                               at);
+      };
+      EXPECT_NEAR(sums(-largest).probability, location == -largest ? 0.5 : 0,
+                  1e-15);
+      EXPECT_NEAR(sums(largest).probability, location == largest ? 0.5 : 1,
+                  1e-15);
+      EXPECT_EQ(sums(location / 2 + 1).density, 0);
+    });
+  }
+}
+
 }  // namespace
 }  // namespace radir::kernels

@@ -33,4 +33,28 @@ struct ChebyshevPlace {
 void chebyshev_sums(const ChebyshevPlace& x, const ChebyshevPlace& y,
                     std::int64_t count, double* sums);
 
+/// Normal distributions with weights.
+struct NormalColumns {
+  const double* locations = nullptr;
+  const double* scales = nullptr;  ///< above 0
+  const double* weights = nullptr;
+};
+
+/// Sums over normal distributions of the weight times something; relative
+/// errors below 1e-14.
+struct NormalSums {
+  double probability = 0;  ///< of at most a number
+  double density = 0;      ///< at the number
+  double distance = 0;     ///< the expected one from the number
+};
+NormalSums normal_sums(const NormalColumns& of, std::int64_t count, double at);
+
+/// Over pairs (a_i, b_i) of independent variables.
+struct NormalPairSums {
+  double weights = 0;   ///< the products of their weights
+  double distance = 0;  ///< these times the expected distance
+};
+NormalPairSums normal_pair_sums(const NormalColumns& a, const NormalColumns& b,
+                                std::int64_t count);
+
 }  // namespace radir::kernels

@@ -69,10 +69,21 @@ class PredictiveMixture {
   double crps(double value) const;
 
  private:
+  /// Of normal components, for loops over many of them.
+  struct Columns {
+    std::vector<double> locations;
+    std::vector<double> scales;
+    std::vector<double> weights;
+  };
+  struct Slope {
+    double cdf;
+    double density;  ///< every component taken as a normal distribution
+  };
+
   template <typename LogOf>
   double log_mean(const LogOf& log_of) const;
-  /// The density with every component taken as a normal distribution.
-  double rough_density(double value) const;
+  void set_columns();
+  Slope cdf_and_slope(double value) const;
   /// Its root in original units.
   double deviation(double variance) const;
   std::optional<double> quantile_by_newton(double probability,
@@ -80,6 +91,7 @@ class PredictiveMixture {
   double quantile_by_bisection(double probability) const;
 
   std::vector<MixtureComponent> components_;
+  Columns columns_;  // empty where a component is not normal
   double total_weight_ = 0;
   double mean_ = 0;
   double smallest_scale_ = 0;

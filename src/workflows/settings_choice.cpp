@@ -15,6 +15,12 @@ namespace {
 constexpr std::int64_t kLeastRows = 1000;
 constexpr std::int64_t kMostRows = 50000;
 
+/// A table of so many rows gets networks that train longer, for so many passes
+/// over the rows.
+constexpr std::int64_t kManyRows = 20000;
+constexpr std::int64_t kPasses = 160;
+constexpr std::int64_t kLongSteps = 60000;
+
 /// Inputs that pieces of numbers may come to, pieces of a number, and encoded
 /// numbers of a table with them (100 MB).
 constexpr std::int64_t kMostPieceInputs = 140;
@@ -47,6 +53,11 @@ std::vector<TableSettings> alternatives(const TableSettings& given,
     settings.kl_weight = 0.15;
     settings.restarts = 4;
     result.push_back(settings);
+    if (rows >= kManyRows) {
+      settings.kl_weight = 0.3;
+      settings.steps = std::min(kLongSteps, kPasses * (rows / settings.batch));
+      result.push_back(settings);
+    }
   }
   for (TableSettings& one : result) one = resolved(one, encoder, rows);
   return result;

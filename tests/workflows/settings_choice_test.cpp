@@ -133,6 +133,12 @@ TEST(SettingsChoice, DefaultModelsAreWhatTrainingTakesByItself) {
   EXPECT_EQ(more[0].method, "hmc");
   EXPECT_EQ(more[1].noise, likelihood::Kind::Mixture);
   EXPECT_EQ(more[2].pieces, 16);
+  EXPECT_EQ(more[2].steps, 10000);
+  // Ten thousand steps are few passes over many rows.
+  const auto many = default_models(3, encoder, 30000);
+  EXPECT_EQ(many.back().steps, 48000);
+  EXPECT_EQ(many.back().pieces, 16);
+  EXPECT_EQ(many.size(), more.size() + 1);
   // Too many rows to sample: the fit is among the candidates of a search.
   EXPECT_EQ(default_models(3, encoder, 1000000).front().method, "rdp");
 }

@@ -68,10 +68,11 @@ struct ChosenSettings {
 /// The alternatives of Defaults are a mixture of two networks of two layers of
 /// 100 units that predict a mixture of noises per row, and one of four such
 /// networks with pieces of the numbers and a closer fit (where the inputs stay
-/// few). Each is taken in place of those before it where the mean
-/// log-likelihood of n rows is higher by more than 1/sqrt(n), which is about
-/// what chance gives; that keeps the default's right intervals unless there is
-/// something to gain. Of more than 50,000 rows so many are compared.
+/// few); for 20,000 rows or more also the last one with a longer training
+/// instead of the closer fit. Each is taken in place of those before it where
+/// the mean log-likelihood of n rows is higher by more than 1/sqrt(n), which is
+/// about what chance gives; that keeps the default's right intervals unless
+/// there is something to gain. Of more than 50,000 rows so many are compared.
 ///
 /// `on_trial` gets the number of trials that are done and that of all. Throws
 /// ArgumentError for a goal that the target has not (check_goal) and for a

@@ -41,9 +41,13 @@ def _pixels(images: Any) -> Array:
 class CompressedNetwork:
     """A small network with fixed weights, and how it came about."""
 
-    def __init__(self, handle: ctypes.c_void_p, classes: Array) -> None:
+    def __init__(
+        self, handle: ctypes.c_void_p, classes: Array, image_shape: tuple[int, ...]
+    ) -> None:
         self._handle = handle
         self.classes_ = classes
+        #: (channels, height, width) of the images it takes.
+        self.image_shape = image_shape
         #: Figures of the network before and after, and every removal.
         self.report: dict[str, Any] = read_json(lib.network_describe, handle)
 
@@ -65,6 +69,11 @@ class CompressedNetwork:
     def decision_function(self, images: Any) -> Array:
         """The outputs of the last layer, [image, class]."""
         pixels = _pixels(images)
+        if pixels.shape[1:] != self.image_shape:
+            raise ValueError(
+                "the network takes images of [channels, height, width] = "
+                f"{list(self.image_shape)}, but these are {list(pixels.shape[1:])}"
+            )
         outputs = np.empty((len(pixels), len(self.classes_)), dtype=np.float32)
         lib.network_run(self._handle, pixels.ctypes.data, len(pixels), outputs.ctypes.data)
         return outputs
@@ -138,4 +147,4 @@ def compress(
         *[ctypes.byref(request), text.encode(), json_text(dict(settings or {})).encode()],
         ctypes.byref(handle),
     )
-    return CompressedNetwork(handle, classes)
+    return CompressedNetwork(handle, classes, train.shape[1:])

@@ -44,6 +44,12 @@ class CompressTest(unittest.TestCase):
             small.decision_function(floats), small.decision_function(images), atol=1e-5
         )
         np.testing.assert_allclose(small.predict_proba(images).sum(axis=1), 1)
+        self.assertEqual(small.image_shape, (1, 8, 8))
+        for shape in ((4, 4, 4), (2, 16, 16), (3, 3, 8, 8), (1, 1, 1), (2, 4, 16)):
+            for method in (small.predict, small.predict_proba, small.decision_function):
+                with self.assertRaisesRegex(ValueError, r"takes images of .* \[1, 8, 8\]"):
+                    method(np.zeros(shape, np.float32))
+        self.assertEqual(len(small.predict(images[:0])), 0)
         # As often as time goes by.
         self.assertGreater(len(seen), 0)
         self.assertIn("parameters", repr(small))

@@ -11,7 +11,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 import numpy as np
 import numpy.typing as npt
 
-from ._library import Images, json_text, lib, read_json
+from ._library import Handle, Images, json_text, lib, read_json
 from ._model import Callback, Interruptible
 
 Array = npt.NDArray[Any]
@@ -42,7 +42,7 @@ class CompressedNetwork:
     """A small network with fixed weights, and how it came about."""
 
     def __init__(
-        self, handle: ctypes.c_void_p, classes: Array, image_shape: tuple[int, ...]
+        self, handle: Handle, classes: Array, image_shape: tuple[int, ...]
     ) -> None:
         self._handle = handle
         self.classes_ = classes
@@ -50,11 +50,6 @@ class CompressedNetwork:
         self.image_shape = image_shape
         #: Figures of the network before and after, and every removal.
         self.report: dict[str, Any] = read_json(lib.network_describe, handle)
-
-    def __del__(self) -> None:
-        handle = getattr(self, "_handle", None)
-        if handle is not None and lib is not None:
-            lib.network_free(handle)
 
     @property
     def _stages(self) -> dict[str, dict[str, Any]]:
@@ -142,7 +137,7 @@ def compress(
         *[len(test), test.ctypes.data, codes[1].ctypes.data],
     )
     text = json.dumps(network) if isinstance(network, Mapping) else os.fspath(network)
-    handle = ctypes.c_void_p()
+    handle = Handle("network")
     Interruptible(lib.compress, callback).run(
         *[ctypes.byref(request), text.encode(), json_text(dict(settings or {})).encode()],
         ctypes.byref(handle),

@@ -248,6 +248,19 @@ class Functions:
 lib = Functions()
 
 
+class Handle(c_void_p):
+    """What the library made. Freed with the last Python object that has it, so
+    that copies of an object share it."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self._free = getattr(lib, kind + "_free")
+
+    def __del__(self) -> None:
+        if self.value:
+            self._free(self)
+
+
 def version() -> str:
     """The version of the library."""
     return str(_library.radir_version().decode())

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._library import (
+    Handle,
     PredictOptions,
     Prediction,
     ProgressCallback,
@@ -48,7 +49,7 @@ class Table:
     """Columns of equal length. Numbers are not copied, but kept alive."""
 
     def __init__(self, name: str = "table") -> None:
-        self._handle = ctypes.c_void_p()
+        self._handle = Handle("table")
         self._kept: list[Array] = []
         lib.table_create(name.encode(), ctypes.byref(self._handle))
 
@@ -56,15 +57,10 @@ class Table:
     def read(cls, source: str | os.PathLike[str]) -> Table:
         """A file of text or another source that ``radir train`` takes."""
         table = cls.__new__(cls)
-        table._handle = ctypes.c_void_p()
+        table._handle = Handle("table")
         table._kept = []
         lib.table_read(os.fspath(source).encode(), ctypes.byref(table._handle))
         return table
-
-    def __del__(self) -> None:
-        handle = getattr(self, "_handle", None)
-        if handle is not None and lib is not None:
-            lib.table_free(handle)
 
     def add_numbers(self, name: str, values: Any) -> Table:
         """A column of numbers, NaN where one is missing."""
@@ -213,7 +209,7 @@ class _Request:
 class Model:
     """A network, or several, fitted to a table."""
 
-    def __init__(self, handle: ctypes.c_void_p) -> None:
+    def __init__(self, handle: Handle) -> None:
         self._handle = handle
         self._described: Optional[dict[str, Any]] = None
 
@@ -226,7 +222,7 @@ class Model:
         callback: Optional[Callback] = None,
     ) -> Model:
         """Fits to all rows. ``fit_settings()`` lists the settings."""
-        handle = ctypes.c_void_p()
+        handle = Handle("model")
         text = json_text(dict(settings or {})).encode()
         Interruptible(lib.model_fit, callback).run(
             *[table._handle, target.encode(), text, ctypes.byref(handle)]
@@ -236,21 +232,16 @@ class Model:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
         """From a model file or a run's folder."""
-        handle = ctypes.c_void_p()
+        handle = Handle("model")
         lib.model_load(os.fspath(path).encode(), ctypes.byref(handle))
         return cls(handle)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Model:
         """From what ``to_bytes`` gave."""
-        handle = ctypes.c_void_p()
+        handle = Handle("model")
         lib.model_from_bytes(data, len(data), ctypes.byref(handle))
         return cls(handle)
-
-    def __del__(self) -> None:
-        handle = getattr(self, "_handle", None)
-        if handle is not None and lib is not None:
-            lib.model_free(handle)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Model.from_bytes, (self.to_bytes(),)
@@ -274,7 +265,7 @@ class Model:
     def prune(self, **options: Any) -> Model:
         """The model without the units it does not need: ``threshold``,
         ``max_flops``, ``max_parameters``."""
-        handle = ctypes.c_void_p()
+        handle = Handle("model")
         text = json_text({key: value for key, value in options.items() if value is not None})
         lib.model_prune(self._handle, text.encode(), ctypes.byref(handle))
         return Model(handle)

@@ -1,5 +1,6 @@
 """radir.compress."""
 
+import copy
 import os
 import tempfile
 import unittest
@@ -50,6 +51,8 @@ class CompressTest(unittest.TestCase):
                 with self.assertRaisesRegex(ValueError, r"takes images of .* \[1, 8, 8\]"):
                     method(np.zeros(shape, np.float32))
         self.assertEqual(len(small.predict(images[:0])), 0)
+        for _ in range(2):  # copies share what the library has
+            self.assertEqual(len(copy.copy(small).predict(images)), 400)
         # As often as time goes by.
         self.assertGreater(len(seen), 0)
         self.assertIn("parameters", repr(small))

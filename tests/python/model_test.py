@@ -1,5 +1,6 @@
 """Tables and models, without scikit-learn."""
 
+import copy
 import os
 import pathlib
 import pickle
@@ -93,6 +94,14 @@ class ModelTest(unittest.TestCase):
             radir.Table("x").add_matrix(self.x[:, 0])
         with self.assertRaisesRegex(ValueError, "2 names"):
             radir.Table("x").add_matrix(self.x, ["a", "b"])
+
+    def test_copies_share_what_the_library_has(self):
+        expected = means(self.model, self.x)
+        for _ in range(2):
+            np.testing.assert_array_equal(means(copy.copy(self.model), self.x), expected)
+        table = table_of(self.x, self.y)
+        for _ in range(2):
+            self.assertIn("rmse", self.model.evaluate(copy.copy(table)))
 
     def test_threads_at_once(self):
         expected = means(self.model, self.x)

@@ -25,6 +25,8 @@
  *   capacity 0 first.
  * - Functions may be called from several threads at once, also with the same
  *   handle. Calls with the same model or weight wait for each other.
+ * - A process that was forked may use what its parent made, unless a thread of
+ *   the parent was inside a call at that moment.
  */
 
 #include <stdint.h>

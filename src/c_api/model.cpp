@@ -75,11 +75,12 @@ io::SavedModel ModelObject::saved() const {
 
 workflows::TablePredictor& ModelObject::predictor(
     const radir_predict_options& options) {
-  if (!kept_ || kept_->options.samples != options.samples ||
+  if (!kept_ || !kept_.get_deleter().is_here() ||
+      kept_->options.samples != options.samples ||
       kept_->options.seed != options.seed ||
       kept_->options.threads != options.threads) {
     kept_.reset();  // two sets of draws may not fit into memory
-    kept_.emplace(model_, options);
+    kept_ = {new KeptPredictor(model_, options), DeleteInItsProcess()};
   }
   return kept_->predictor;
 }

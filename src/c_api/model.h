@@ -1,9 +1,10 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 
 #include "radir/c_api.h"
 #include "radir/core/thread_pool.h"
@@ -21,6 +22,18 @@ struct KeptPredictor {
   radir_predict_options options;
   ThreadPool pool;
   workflows::TablePredictor predictor;
+};
+
+/// Deletes a predictor in the process that made it. The threads of its pool do
+/// not exist in a child that was forked from that process, and the pool would
+/// wait for them for ever: there it is left as it is.
+struct DeleteInItsProcess {
+  bool is_here() const { return ::getpid() == process; }
+  void operator()(KeptPredictor* kept) const {
+    if (is_here()) delete kept;
+  }
+
+  pid_t process = ::getpid();
 };
 
 /// A fitted table with what its file says of its training.
@@ -52,7 +65,7 @@ class ModelObject {
   workflows::TableModel model_;
   io::SavedModel origin_;  // without networks
   std::mutex mutex_;
-  std::optional<KeptPredictor> kept_;
+  std::unique_ptr<KeptPredictor, DeleteInItsProcess> kept_;
 };
 
 /// A new handle.

@@ -120,6 +120,49 @@ class ModelTest(unittest.TestCase):
         self.assertEqual(wrong, [])
 
 
+def in_a_child(action):
+    """The exit status of a forked process that does it: 0, or 14 if it takes
+    longer than ten seconds."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)
+        try:
+            action()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitpid(child, 0)[1]
+
+
+class ForkTest(unittest.TestCase):
+    """The threads that a model keeps for predictions are not in a child."""
+
+    def test_children_use_the_model_of_their_parent(self):
+        x, y = numbers(300)
+        model = radir.Model.fit(table_of(x, y), "y", QUICK)
+        expected = means(model, x, threads=2)
+
+        def predict():
+            for threads in (2, 2, 1):
+                np.testing.assert_array_equal(means(model, x, threads=threads), expected)
+
+        def free():
+            nonlocal model
+            del model
+
+        def fit():
+            again = radir.Model.fit(table_of(x, y), "y", {**QUICK, "threads": 2})
+            np.testing.assert_array_equal(means(again, x, threads=2), expected)
+
+        def predict_in_a_grandchild():
+            predict()
+            assert in_a_child(predict) == 0
+
+        for action in (predict, free, fit, predict_in_a_grandchild):
+            self.assertEqual(in_a_child(action), 0, action.__name__)
+        np.testing.assert_array_equal(means(model, x, threads=2), expected)
+
+
 class StopTest(unittest.TestCase):
     def test_callback_sees_the_progress_and_stops(self):
         x, y = numbers()

@@ -133,7 +133,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Any:
         """A fitted estimator from a model file or a run's folder. Columns have
-        the names of the file, classes are texts."""
+        the names of the file, classes are texts. Data frames may lack columns
+        that the model does not use."""
         estimator = cls()
         model = Model.load(path)
         estimator.model_ = model
@@ -143,7 +144,10 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         if settings.get("likelihood") == "categorical":  # no choice: of every classifier
             del settings["likelihood"]
         estimator.set_params(**settings, random_state=model.description["seed"])
-        remember_features(estimator, model.columns, len(model.columns), reset=True)
+        names = model.columns_of_fit
+        numbered = [f"column_{i + 1}" for i in range(len(names))]
+        given = None if names == numbered else names  # None: a matrix without names
+        remember_features(estimator, given, len(names), reset=True)
         estimator._after_load()
         return estimator
 
@@ -207,6 +211,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Any, Any]:
         """X ready for a table, and y checked."""
         allow_nan = self.missing != "refuse"
+        if not reset:
+            X = self._with_unused_columns(X)
         if not (is_frame(X) and has_categories(X)):
             return validate(self, X, y, reset=reset, allow_nan=allow_nan, numeric_y=numeric_y)
         remember_features(self, [str(c) for c in X.columns], X.shape[1], reset)
@@ -217,6 +223,16 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
                 **{"reset": True, "allow_nan": True, "numeric_y": numeric_y},
             )
         return X, y
+
+    def _with_unused_columns(self, X: Any) -> Any:
+        """A data frame of the columns that the model uses alone, with the others
+        as zeros."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None or not is_frame(X) or X.shape[1] == len(names):
+            return X
+        if [str(name) for name in X.columns] != self._fitted().columns:
+            return X
+        return X.reindex(columns=list(names), fill_value=0)
 
     def _is_plain(self, X: Any) -> bool:
         """Whether all checks would pass, seen at a glance: they take as long as

@@ -291,6 +291,19 @@ class Model:
         """How strongly each input column enters the network."""
         columns = self.columns
         values = np.empty(len(columns))
+    @property
+    def columns_of_fit(self) -> list[str]:
+        """The columns that the fit was given, also those that it does not use;
+        of files of version 0.1 those that it uses."""
+        found = self.description["data"].get("columns")
+        if found is None:
+            return self.columns
+        return [
+            column["name"]
+            for column in found
+            if column["role"] in ("input", "ignored") and column["type"] != "skipped"
+        ]
+
         lib.model_importance(self._handle, values.ctypes.data, len(columns))
         return dict(zip(columns, values.tolist()))
 

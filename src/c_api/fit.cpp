@@ -9,6 +9,7 @@
 #include "c_api/table.h"
 #include "radir/core/error.h"
 #include "radir/core/thread_pool.h"
+#include "radir/data/column_reading.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
 #include "radir/files/atomic_file.h"
@@ -213,13 +214,15 @@ class Fit {
           workflows::fit_weights(model, settings_.fits());
     }
     saved.metrics = metrics.dump();
-    saved.data = Json{{"source", table_->source()},
-                      {"target", target_},
-                      {"rows", rows_.count},
-                      {"inputs", encoder_.input_size()},
-                      {"fingerprint", workflows::fingerprint(rows_)},
-                      {"notes", encoder_.notes()}}
-                     .dump();
+    saved.data =
+        Json{{"source", table_->source()},
+             {"target", target_},
+             {"rows", rows_.count},
+             {"inputs", encoder_.input_size()},
+             {"fingerprint", workflows::fingerprint(rows_)},
+             {"notes", encoder_.notes()},
+             {"columns", data::to_json(data::describe_columns(encoder_))}}
+            .dump();
     return saved;
   }
 

@@ -145,8 +145,35 @@ class RegressorTest(unittest.TestCase):
             self.fitted.save(path)
             loaded = RadirRegressor.load(path)
         self.assertEqual(loaded.method, "rdp")
-        data = pd.DataFrame(self.x, columns=loaded.feature_names_in_)
-        np.testing.assert_array_equal(loaded.predict(data), expected)
+        np.testing.assert_array_equal(loaded.predict(self.x), expected)
+
+    def test_a_loaded_model_takes_what_the_fit_took(self):
+        x = np.column_stack([self.x, np.ones(len(self.x))])[:, [0, 3, 1, 2]]
+        frames = pd.DataFrame(x, columns=["a", "one", "b", "c"])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.safetensors")
+            for X in (x, frames, np.delete(x, 1, axis=1)):
+                fitted = RadirRegressor(**QUICK).fit(X, self.y)
+                fitted.save(path)
+                loaded = RadirRegressor.load(path)
+                self.assertEqual(loaded.n_features_in_, X.shape[1])
+                self.assertEqual(
+                    hasattr(loaded, "feature_names_in_"), hasattr(fitted, "feature_names_in_")
+                )
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    np.testing.assert_array_equal(loaded.predict(X), fitted.predict(X))
+                    self.assertEqual(loaded.score(X, self.y), fitted.score(X, self.y))
+                np.testing.assert_array_equal(
+                    loaded.feature_importances_, fitted.feature_importances_
+                )
+            fitted = RadirRegressor(**QUICK).fit(frames, self.y)
+            fitted.save(path)
+            loaded = RadirRegressor.load(path)
+        used = frames.drop(columns="one")
+        np.testing.assert_array_equal(loaded.predict(used), fitted.predict(frames))
+        with self.assertRaisesRegex(ValueError, "feature names"):
+            loaded.predict(frames.drop(columns="a"))
 
     def test_prune_and_export(self):
         smaller = self.fitted.prune(max_parameters=60)

@@ -140,7 +140,7 @@ RADIR_API radir_status radir_model_free(radir_model model);
 typedef struct radir_predict_options {
   int64_t samples; /**< draws of the weights per network; 0: 200 */
   uint64_t seed;   /**< of these draws */
-  int64_t threads; /**< 0: all processors */
+  int64_t threads; /**< from 0 to 1024; 0: all processors */
 } radir_predict_options;
 
 /** Where predictions go, a number per row each; NULL where nobody wants it. A

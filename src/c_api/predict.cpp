@@ -28,9 +28,9 @@ radir_predict_options options_of(const radir_predict_options* given) {
     options.samples = workflows::TablePredictionOptions().samples;
   }
   RADIR_CHECK(options.samples > 0 && options.samples <= kMostSamples &&
-                  options.threads >= 0 && options.threads <= 4096,
+                  options.threads >= 0 && options.threads <= 1024,
               ArgumentError, "predictions need from 1 to ", kMostSamples,
-              " samples and from 0 to 4096 threads, but got ", options.samples,
+              " samples and from 0 to 1024 threads, but got ", options.samples,
               " and ", options.threads);
   return options;
 }

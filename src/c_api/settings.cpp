@@ -113,7 +113,7 @@ class SettingsList final : public SettingsVisitor {
 };
 
 void describe_threads(SettingsVisitor& visit, std::int64_t& threads) {
-  visit.integer({"threads", "Threads; 0 for all processors", between(0, 4096)},
+  visit.integer({"threads", "Threads; 0 for all processors", between(0, 1024)},
                 threads);
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -28,6 +30,22 @@ kernels::RandomStream stream_of(const radir_random_stream* stream) {
               "the step of a random stream must be below 2^48, but is ",
               stream->step);
   return {stream->seed, stream->stream, stream->step};
+}
+
+/// Throws ArgumentError where the weight has more numbers than memory can hold;
+/// the posterior checks the rest.
+network::WeightShape sizes_of(const radir_weight_shape& shape) {
+  constexpr std::int64_t kMost =
+      std::numeric_limits<std::int64_t>::max() / sizeof(double);
+  std::int64_t product = 1;
+  for (std::int64_t size : {shape.groups, shape.out, shape.in, shape.kernel}) {
+    RADIR_CHECK(size <= 0 || product <= kMost / size, ArgumentError,
+                "a weight of the shape ", shape.groups, "x", shape.out, "x",
+                shape.in, "x", shape.kernel,
+                " has more numbers than any memory can hold");
+    product *= std::max<std::int64_t>(size, 1);
+  }
+  return {shape.groups, shape.out, shape.in, shape.kernel};
 }
 
 kernels::PointWeight point_of(radir_point point) {
@@ -222,8 +240,7 @@ radir_status radir_weight_create(const char* family, const char* options,
   return guarded([&] {
     check_pointer(shape, "shape");
     check_pointer(weight, "weight");
-    const network::WeightShape sizes = {shape->groups, shape->out, shape->in,
-                                        shape->kernel};
+    const network::WeightShape sizes = sizes_of(*shape);
     *weight = weights().add(std::make_shared<WeightObject>(
         type, sizes, options_of(required_text(family, "family"), options)));
   });

@@ -285,6 +285,12 @@ TEST_F(CModel, RefusesWhatMakesNoSense) {
   prediction.mean = &number;
   expect_status(radir_model_predict(model_, table.get(), &options, &prediction),
                 RADIR_ARGUMENT_ERROR, "samples");
+  options = {};
+  options.threads = 1025;
+  expect_status(radir_model_predict(model_, table.get(), &options, &prediction),
+                RADIR_ARGUMENT_ERROR, "from 0 to 1024 threads");
+  expect_status(fit("y", "threads=1025"), RADIR_ARGUMENT_ERROR,
+                "from 0 to 1024");
   expect_status(radir_model_predict(model_, table.get(), nullptr, nullptr),
                 RADIR_ARGUMENT_ERROR, "null");
 }

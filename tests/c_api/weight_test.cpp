@@ -154,6 +154,13 @@ TEST(CWeightObject, RefusesWhatMakesNoSense) {
                 RADIR_ARGUMENT_ERROR, "size");
   expect_status(create("gaussian", nullptr, RADIR_FLOAT64, &empty),
                 RADIR_ARGUMENT_ERROR, "positive");
+  const std::int64_t huge = std::int64_t{1} << 40;  // their product is 0
+  for (const radir_weight_shape& sizes :
+       {radir_weight_shape{1, huge, huge, 1},
+        radir_weight_shape{huge, 1, 1, huge}}) {
+    expect_status(create("gaussian", nullptr, RADIR_FLOAT64, &sizes),
+                  RADIR_ARGUMENT_ERROR, "more numbers than any memory");
+  }
   expect_status(create("gaussian", nullptr, 9, &shape), RADIR_ARGUMENT_ERROR,
                 "type 9");
   expect_status(create("gaussian", nullptr, RADIR_FLOAT64, nullptr),

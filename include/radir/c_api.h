@@ -103,6 +103,13 @@ radir_table_add_matrix(radir_table table, radir_type type, const void* values,
 RADIR_API radir_status radir_table_add_categories(
     radir_table table, const char* name, const char* const* categories,
     int64_t category_count, const int32_t* codes, int64_t count);
+/** Adds a column of dates: days since 1970-01-01, with the time of day as their
+ * fraction, NaN where one is missing. Copied. The network receives what it does
+ * of a column of dates in a file: the number and, where the dates differ in
+ * them, the positions in the year, the week and the day. */
+RADIR_API radir_status radir_table_add_dates(radir_table table,
+                                             const char* name,
+                                             const double* days, int64_t count);
 
 /* ---- Models ---------------------------------------------------------- */
 

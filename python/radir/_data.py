@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+import datetime
+import decimal
+import numbers
+from typing import Any, Collection, Optional
 
 import numpy as np
 import numpy.typing as npt
@@ -19,18 +22,52 @@ def _is_number(dtype: Any) -> bool:
     return kind in "fiub" and not is_category
 
 
-def has_categories(frame: Any) -> bool:
-    """Whether a data frame has a column that is not of numbers."""
-    return not all(_is_number(dtype) for dtype in frame.dtypes)
+def _read_objects(column: Any) -> Any:
+    """A column of objects that are all numbers, or all dates, as a column of
+    these; others as they are."""
+    values = column[column.notna()]
+    if all(isinstance(v, (numbers.Real, np.bool_, decimal.Decimal)) for v in values):
+        floats = np.full(len(column), np.nan)
+        floats[column.notna().to_numpy()] = [float(value) for value in values]
+        return type(column)(floats, index=column.index)
+    if all(isinstance(v, datetime.date) for v in values):
+        from pandas import to_datetime
+
+        return to_datetime(column)
+    return column
 
 
-def add_frame(table: Table, frame: Any) -> None:
-    """Adds the columns of a data frame: numbers as they are, all others as
-    categories."""
+def read_frame(frame: Any, categories: Collection[str]) -> Any:
+    """A data frame of which the columns of objects have a type where all their
+    values have one. Those that are ``categories`` of a fit stay so."""
+    result = frame.copy(deep=False)
+    for name, dtype in zip(frame.columns, frame.dtypes):
+        if getattr(dtype, "kind", "") == "O" and str(name) not in categories:
+            if dtype == np.dtype(object):
+                result[name] = _read_objects(frame[name])
+    return result
+
+
+def needs_table(frame: Any, categories: Collection[str]) -> bool:
+    """Whether a data frame has columns that cannot be in a matrix of numbers."""
+    return not all(
+        _is_number(dtype) and str(name) not in categories
+        for name, dtype in zip(frame.columns, frame.dtypes)
+    )
+
+
+def add_frame(table: Table, frame: Any, categories: Collection[str]) -> None:
+    """Adds the columns of a data frame: numbers and dates as they are, all
+    others, and those that are ``categories`` of a fit, as categories."""
     for name, dtype in zip(frame.columns, frame.dtypes):
         column = frame[name]
-        if _is_number(dtype):
+        kind = getattr(dtype, "kind", "O")
+        if _is_number(dtype) and (kind == "f" or str(name) not in categories):
             table.add_numbers(str(name), column.to_numpy(dtype=np.float64, na_value=np.nan))
+        elif kind == "M" and str(name) not in categories:
+            table.add_dates(str(name), column.dt.tz_localize(None).to_numpy())
+        elif kind in "mc":
+            raise ValueError(f"the column {str(name)!r} is of {dtype}; make numbers of it")
         else:
             add_categories(table, str(name), column)
 
@@ -42,10 +79,12 @@ def add_categories(table: Table, name: str, column: Any) -> None:
     table.add_categories(name, texts, values.codes.to_numpy())
 
 
-def add_inputs(table: Table, X: Any, names: Optional[Array]) -> int:
+def add_inputs(
+    table: Table, X: Any, names: Optional[Array], categories: Collection[str] = ()
+) -> int:
     """Adds a matrix, or the columns of a data frame; the number of rows."""
     if hasattr(X, "columns"):
-        add_frame(table, X)
+        add_frame(table, X, categories)
     else:
         table.add_matrix(X, None if names is None else [str(name) for name in names])
     return len(X)

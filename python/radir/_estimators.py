@@ -21,7 +21,7 @@ from ._compatibility import (
     remember_features,
     validate,
 )
-from ._data import add_inputs, has_categories, repeat_rows, take_rows, target_name
+from ._data import add_inputs, needs_table, read_frame, repeat_rows, take_rows, target_name
 from ._distribution import PredictiveDistribution
 from ._model import Callback, Model, Progress, Table, fit_settings
 from ._progress import ProgressBar
@@ -213,7 +213,10 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         allow_nan = self.missing != "refuse"
         if not reset:
             X = self._with_unused_columns(X)
-        if not (is_frame(X) and has_categories(X)):
+        categories = () if reset else self._fitted().categorical_columns
+        if is_frame(X):
+            X = read_frame(X, categories)
+        if not (is_frame(X) and needs_table(X, categories)):
             return validate(self, X, y, reset=reset, allow_nan=allow_nan, numeric_y=numeric_y)
         remember_features(self, [str(c) for c in X.columns], X.shape[1], reset)
         if y is not None:
@@ -261,7 +264,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def _table(self, X: Any) -> tuple[Table, int]:
         X, _ = self._check(X, reset=False)
         table = Table("X")
-        rows = add_inputs(table, X, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        rows = add_inputs(table, X, names, self._fitted().categorical_columns)
         return table, rows
 
     def _predict(self, X: Any, wanted: Sequence[str], **options: Any) -> dict[str, Array]:

@@ -145,6 +145,7 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "table_add_categories": [
         *[c_void_p, c_char_p, POINTER(c_char_p), c_int64, c_void_p, c_int64]
     ],
+    "table_add_dates": [c_void_p, c_char_p, c_void_p, c_int64],
     "fit_settings": _TEXT,
     "model_fit": [
         *[c_void_p, c_char_p, c_char_p, ProgressCallback, c_void_p, POINTER(c_void_p)]

@@ -96,6 +96,15 @@ class Table:
         )
         return self
 
+    def add_dates(self, name: str, values: Any) -> Table:
+        """A column of dates (numpy.datetime64), NaT where one is missing."""
+        days = (np.asarray(values) - np.datetime64("1970-01-01")) / np.timedelta64(1, "D")
+        days = np.ascontiguousarray(days, dtype=np.float64)
+        if days.ndim != 1:
+            raise ValueError(f"expected 1 dimension, but got {days.ndim}")
+        lib.table_add_dates(self._handle, name.encode(), days.ctypes.data, len(days))
+        return self
+
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
@@ -283,14 +292,11 @@ class Model:
         return [column["name"] for column in self.description["preprocessing"]["inputs"]]
 
     @property
-    def classes(self) -> list[str]:
-        """The classes, in the order of their probabilities; none of a number."""
-        return list(self.description["preprocessing"]["target"].get("categories", []))
+    def categorical_columns(self) -> list[str]:
+        """Those of its input columns that are categories."""
+        inputs = self.description["preprocessing"]["inputs"]
+        return [column["name"] for column in inputs if column["type"] == "categorical"]
 
-    def importance(self) -> dict[str, float]:
-        """How strongly each input column enters the network."""
-        columns = self.columns
-        values = np.empty(len(columns))
     @property
     def columns_of_fit(self) -> list[str]:
         """The columns that the fit was given, also those that it does not use;
@@ -304,6 +310,15 @@ class Model:
             if column["role"] in ("input", "ignored") and column["type"] != "skipped"
         ]
 
+    @property
+    def classes(self) -> list[str]:
+        """The classes, in the order of their probabilities; none of a number."""
+        return list(self.description["preprocessing"]["target"].get("categories", []))
+
+    def importance(self) -> dict[str, float]:
+        """How strongly each input column enters the network."""
+        columns = self.columns
+        values = np.empty(len(columns))
         lib.model_importance(self._handle, values.ctypes.data, len(columns))
         return dict(zip(columns, values.tolist()))
 

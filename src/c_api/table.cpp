@@ -1,6 +1,7 @@
 #include "c_api/table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -16,6 +17,10 @@ Handles<radir_table, TableObject>& tables() {
   static Handles<radir_table, TableObject> handles("table");
   return handles;
 }
+
+// 0001-01-01 and 10000-01-01.
+constexpr double kFirstDay = -719162;
+constexpr double kEndOfDays = 2932897;
 
 /// A column of numbers that are not copied.
 data::Column number_column(std::string name, radir_type type,
@@ -71,6 +76,27 @@ data::Column category_column(std::string name,
     } else {
       column.append_category(categories[static_cast<std::size_t>(code)]);
     }
+  }
+  return column;
+}
+
+data::Column date_column(std::string name, const double* days,
+                         std::int64_t count) {
+  RADIR_CHECK(count >= 0, ArgumentError, "the column ", name, " has ", count,
+              " rows");
+  if (count > 0) check_pointer(days, "days");
+  data::Column column(std::move(name), data::DateOrder::YearMonthDay);
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (std::isnan(days[i])) {
+      column.append_missing();
+      continue;
+    }
+    RADIR_CHECK(days[i] >= kFirstDay && days[i] < kEndOfDays, ArgumentError,
+                "the column ", column.name(), " has the date ", days[i],
+                " in row ", i + 1, ": dates are days since 1970-01-01, from ",
+                kFirstDay, " (the year 1) to ", kEndOfDays,
+                " (the year 10000)");
+    column.append_number(days[i]);
   }
   return column;
 }
@@ -188,6 +214,14 @@ radir_status radir_table_add_categories(radir_table table, const char* name,
     object->add({category_column(
         required_text(name, "name"),
         texts_of(categories, category_count, "categories"), codes, count)});
+  });
+}
+
+radir_status radir_table_add_dates(radir_table table, const char* name,
+                                   const double* days, int64_t count) {
+  return guarded([&] {
+    const auto object = tables().get(table);
+    object->add({date_column(required_text(name, "name"), days, count)});
   });
 }
 

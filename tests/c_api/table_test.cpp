@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 #include <thread>
 
 #include "c_api/support.h"
@@ -102,6 +103,41 @@ TEST(CTable, StridesAndTypesGiveTheSameModel) {
     EXPECT_NEAR(means[0][i], means[1][i], 1e-4);
   }
   expect_status(radir_model_free(model), RADIR_OK);
+  expect_status(radir_table_free(table), RADIR_OK);
+}
+
+TEST(CTable, DatesAreReadAsDates) {
+  const Numbers numbers(40);
+  std::vector<double> days(40);
+  for (std::size_t i = 0; i < 40; ++i) {
+    days[i] = 19000 + static_cast<double>(i);
+  }
+  radir_table table = nullptr;
+  expect_status(radir_table_create("t", &table), RADIR_OK);
+  expect_status(radir_table_add_dates(table, "when", days.data(), 40),
+                RADIR_OK);
+  expect_status(radir_table_add_numbers(table, "y", RADIR_FLOAT64,
+                                        numbers.y.data(), 40, 1),
+                RADIR_OK);
+  radir_model model = nullptr;
+  expect_status(radir_model_fit(table, "y", kQuicker, nullptr, nullptr, &model),
+                RADIR_OK);
+  const std::string described = text_of(
+      [&](auto... buffer) { return radir_model_describe(model, buffer...); });
+  EXPECT_NE(described.find("\"type\":\"date\""), std::string::npos)
+      << described;
+  EXPECT_NE(described.find("2022-01-08 to 2022-02-16"), std::string::npos)
+      << described;
+  expect_status(radir_model_free(model), RADIR_OK);
+  expect_status(radir_table_free(table), RADIR_OK);
+
+  expect_status(radir_table_create("t", &table), RADIR_OK);
+  for (double wrong : {1e300, -1e6, HUGE_VAL}) {
+    expect_status(radir_table_add_dates(table, "when", &wrong, 1),
+                  RADIR_ARGUMENT_ERROR, "days since 1970-01-01");
+  }
+  expect_status(radir_table_add_dates(table, "when", nullptr, 1),
+                RADIR_ARGUMENT_ERROR, "null");
   expect_status(radir_table_free(table), RADIR_OK);
 }
 

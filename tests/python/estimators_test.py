@@ -1,5 +1,6 @@
 """The scikit-learn estimators."""
 
+import decimal
 import inspect
 import json
 import os
@@ -253,6 +254,66 @@ class PandasTest(unittest.TestCase):
         self.assertEqual(named["inputs"][3]["categories"], ["blue", "red"])
         self.assertEqual(len(fitted.feature_importances_), 5)
         self.assertIn("coverage_90", fitted.evaluate(data, price))
+
+    def test_objects_of_numbers_are_numbers(self):
+        data, price = frame()
+        fitted = RadirRegressor(**QUICK).fit(data, price)
+        objects = data.astype({"a": object, "flag": object})
+        objects["b"] = [decimal.Decimal(float(value)) for value in data["b"]]
+        again = RadirRegressor(**QUICK).fit(objects, price)
+        self.assertEqual(
+            again.model_.description["preprocessing"], fitted.model_.description["preprocessing"]
+        )
+        for one, other in ((fitted, objects), (again, data), (again, objects.iloc[::-1])):
+            expected = fitted.predict(data.loc[other.index])
+            np.testing.assert_array_equal(one.predict(other), expected)
+        self.assertEqual(str(objects.dtypes["a"]), "object")  # the caller's frame
+        only = objects[["a", "b"]]
+        plain = RadirRegressor(**QUICK).fit(data[["a", "b"]], price)
+        np.testing.assert_array_equal(
+            RadirRegressor(**QUICK).fit(only, price).predict(only),
+            plain.predict(data[["a", "b"]]),
+        )
+        objects.loc[1003, "a"] = None
+        with self.assertRaisesRegex(ValueError, "missing"):
+            again.predict(objects)
+
+    def test_categories_of_a_fit_stay_so(self):
+        data, price = frame()
+        data["mixed"] = [1 if i % 3 else "two" for i in range(len(data))]
+        fitted = RadirRegressor(**QUICK).fit(data, price)
+        ones = data[data["mixed"] == 1]
+        expected = fitted.predict(data)[(data["mixed"] == 1).to_numpy()]
+        for same in (ones, ones.astype({"mixed": int}), ones.astype({"mixed": "category"})):
+            np.testing.assert_array_equal(fitted.predict(same), expected)
+        data["mixed"] = pd.Timedelta("1h")
+        with self.assertRaisesRegex(ValueError, "timedelta64.*make numbers"):
+            RadirRegressor(**QUICK).fit(data, price)
+
+    def test_dates(self):
+        data, price = frame()
+        data["when"] = pd.Timestamp("2020-01-06") + pd.to_timedelta(range(150), "D")
+        fitted = RadirRegressor(**QUICK).fit(data, price)
+        (code,) = [
+            column
+            for column in fitted.model_.description["preprocessing"]["inputs"]
+            if column["name"] == "when"
+        ]
+        self.assertEqual(code["type"], "date")
+        expected = fitted.predict(data)
+        texts = data.astype({"when": str})
+        with_zone = data.assign(when=data["when"].dt.tz_localize("Europe/Berlin"))
+        objects = data.assign(when=data["when"].dt.date)
+        for same in (texts, with_zone, objects):
+            np.testing.assert_array_equal(fitted.predict(same), expected)
+        alone = data[["when"]]
+        np.testing.assert_array_equal(
+            RadirRegressor(**QUICK).fit(alone, price).predict(alone),
+            RadirRegressor(**QUICK).fit(objects[["when"]], price).predict(alone),
+        )
+        data.loc[1003, "when"] = pd.NaT
+        with self.assertRaisesRegex(ValueError, "missing"):
+            fitted.predict(data)
 
     def test_other_columns_are_refused(self):
         data, price = frame()

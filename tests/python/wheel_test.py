@@ -55,6 +55,7 @@ class WheelTest(unittest.TestCase):
             names = zipfile.ZipFile(wheel).namelist()
             for wanted in ("radir/lib/libradir.so", "radir/py.typed", "radir/torch.py"):
                 self.assertIn(wanted, names)
+            self.check_search_path(wheel, folder)
             # NumPy is the system's: there may be no network.
             run(sys.executable, "-m", "venv", "--system-site-packages", "--without-pip",
                 folder / "venv")
@@ -67,6 +68,19 @@ class WheelTest(unittest.TestCase):
                 if key not in ("PYTHONPATH", "RADIR_LIBRARY")
             }
             self.assertIn("fitted", run(python, "-c", FIT, env=clean, cwd=folder))
+
+    def check_search_path(self, wheel, folder):
+        """An empty entry is the current folder, where anybody may have put a
+        library."""
+        if shutil.which("readelf") is None:
+            print("no readelf: the search path is not looked at")
+            return
+        library = zipfile.ZipFile(wheel).extract("radir/lib/libradir.so", folder)
+        lines = run("readelf", "-d", library).splitlines()
+        paths = [line.split("[")[1].split("]")[0] for line in lines if "PATH)" in line]
+        for path in paths:
+            for entry in path.split(":"):
+                self.assertTrue(entry == "$ORIGIN" or entry.startswith("/"), paths)
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ def compress(
     )
     text = json.dumps(network) if isinstance(network, Mapping) else os.fspath(network)
     handle = Handle("network")
-    Interruptible(lib.compress, callback).run(
+    Interruptible(lib.compress, callback, (train, test, codes)).run(
         *[ctypes.byref(request), text.encode(), json_text(dict(settings or {})).encode()],
         ctypes.byref(handle),
     )

@@ -125,12 +125,17 @@ Callback = Callable[[Progress], Optional[bool]]
 
 class Interruptible:
     """One call of a function that tells its progress, which Ctrl-C and
-    exceptions can stop."""
+    exceptions can stop. ``kept`` is what the call reads: it stays alive until
+    the call has returned."""
 
-    def __init__(self, function: Callable[..., None], callback: Optional[Callback]) -> None:
+    def __init__(
+        self, function: Callable[..., None], callback: Optional[Callback], kept: Any = None
+    ) -> None:
         self._function = function
         self._callback = callback
+        self._kept = kept
         self._stop = False
+        self._begin = threading.Event()
         self._done = threading.Event()
         self._error: Optional[BaseException] = None
 
@@ -153,11 +158,34 @@ class Interruptible:
 
     def _call_and_keep_error(self, *arguments: Any) -> None:
         try:
-            self._call(*arguments)
+            if not self._stop:
+                self._call(*arguments)
         except BaseException as error:
             self._error = self._error or error
         finally:
             self._done.set()
+
+    def _call_when_told(self, *arguments: Any) -> None:
+        self._begin.wait()
+        self._call_and_keep_error(*arguments)
+
+    def _run_in_a_thread(self, *arguments: Any) -> None:
+        worker = threading.Thread(target=self._call_when_told, args=arguments)
+        try:
+            # Ctrl-C may come inside start(), which then says nothing of whether
+            # there is a thread: it does nothing before it is told to.
+            worker.start()
+            self._begin.set()
+            while not self._done.wait(0.1):
+                pass
+        except BaseException:
+            begun = self._begin.is_set()
+            self._stop = True
+            self._begin.set()
+            if begun:
+                self._done.wait()
+            raise
+        worker.join()
 
     def run(self, *arguments: Any) -> None:
         """The last argument is where the result goes."""
@@ -165,17 +193,7 @@ class Interruptible:
             # Python sees Ctrl-C in the main thread alone, and there only between
             # two of its own instructions: the library runs in another one.
             # (Not by join(): Ctrl-C there marks the thread as ended, 3.11.)
-            worker = threading.Thread(target=self._call_and_keep_error, args=arguments)
-            worker.start()
-            try:
-                while not self._done.wait(0.1):
-                    pass
-            except BaseException:
-                self._stop = True
-                self._done.wait()
-                raise
-            finally:
-                worker.join()
+            self._run_in_a_thread(*arguments)
         else:
             self._call_and_keep_error(*arguments)
         if self._error is not None:
@@ -233,7 +251,7 @@ class Model:
         """Fits to all rows. ``fit_settings()`` lists the settings."""
         handle = Handle("model")
         text = json_text(dict(settings or {})).encode()
-        Interruptible(lib.model_fit, callback).run(
+        Interruptible(lib.model_fit, callback, table).run(
             *[table._handle, target.encode(), text, ctypes.byref(handle)]
         )
         return cls(handle)

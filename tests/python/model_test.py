@@ -11,10 +11,12 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 import numpy as np
 
 import radir
+from radir._model import Interruptible
 
 QUICK = {"method": "rdp", "steps": 300, "hidden": [10]}
 
@@ -163,6 +165,16 @@ class ForkTest(unittest.TestCase):
         np.testing.assert_array_equal(means(model, x, threads=2), expected)
 
 
+def main_thread_is_alone():
+    """Whether it is within five seconds."""
+    end = time.monotonic() + 5
+    while sum(thread.is_alive() for thread in threading.enumerate()) > 1:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.001)
+    return True
+
+
 class StopTest(unittest.TestCase):
     def test_callback_sees_the_progress_and_stops(self):
         x, y = numbers()
@@ -187,6 +199,27 @@ class StopTest(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             radir.Model.fit(table_of(x, y), "y", {"method": "rdp", "steps": 10**9})
         self.assertLess(time.monotonic() - start, 10)
+
+    def test_ctrl_c_while_the_thread_starts(self):
+        start, calls = threading.Thread.start, []
+
+        def interrupted(when):
+            def begin(thread):
+                if when == "after":
+                    start(thread)
+                raise KeyboardInterrupt
+
+            return begin
+
+        def call(*_):
+            calls.append(1)
+
+        for when in ("before", "after"):
+            with unittest.mock.patch.object(threading.Thread, "start", interrupted(when)):
+                with self.assertRaises(KeyboardInterrupt):
+                    Interruptible(call, None).run(None)
+        self.assertTrue(main_thread_is_alone())
+        self.assertEqual(calls, [])
 
 
 @unittest.skipUnless(os.path.exists(os.environ.get("RADIR_PROGRAM", "")), "no program")

@@ -11,6 +11,7 @@ import subprocess
 
 from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
 try:
     from setuptools.command.bdist_wheel import bdist_wheel
@@ -18,7 +19,9 @@ except ImportError:  # before setuptools 70.1
     from wheel.bdist_wheel import bdist_wheel
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
+# What the library is built from: in a source distribution, or in a checkout.
+ROOT = HERE / "library" if (HERE / "library").exists() else HERE.parent
+SOURCES = ["CMakeLists.txt", "LICENSE", "VERSION", "cmake", "include", "src"]
 OPTIONS = {
     "CMAKE_BUILD_TYPE": "Release",
     "CMAKE_SHARED_LINKER_FLAGS": "-s",
@@ -47,7 +50,7 @@ def configure(folder, onnx):
 
 def build_library(folder):
     if not (ROOT / "CMakeLists.txt").exists():
-        raise SystemExit("radir is built from a checkout: pip install ./python there")
+        raise SystemExit(f"radir is built from a checkout, but {ROOT} is none")
     if not configure(folder, onnx=True):
         print("libonnx-dev is missing, or another package: building without ONNX")
         if not configure(folder, onnx=False):
@@ -69,10 +72,23 @@ class BuildWithLibrary(build_py):
         )
         target = pathlib.Path(self.build_lib) / "radir" / "lib"
         target.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / "LICENSE", target.parent / "LICENSE")
         shutil.copyfile(library, target / "libradir.so")
         needed = subprocess.run(["ldd", str(library)], capture_output=True, text=True)
         for name, path in BUNDLED.findall(needed.stdout):
             shutil.copyfile(path, target / name)
+
+
+class SourcesOfLibrary(sdist):
+    """The package with what its library is built from."""
+
+    def make_release_tree(self, base_dir, files):
+        super().make_release_tree(base_dir, files)
+        target = pathlib.Path(base_dir) / "library"
+        target.mkdir(exist_ok=True)
+        for name in SOURCES:
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
+            copy(ROOT / name, target / name)
 
 
 class PlatformDistribution(Distribution):
@@ -94,5 +110,9 @@ setup(
     packages=["radir"],
     distclass=PlatformDistribution,
     package_data={"radir": ["py.typed"]},
-    cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel},
+    cmdclass={
+        "build_py": BuildWithLibrary,
+        "bdist_wheel": PlatformWheel,
+        "sdist": SourcesOfLibrary,
+    },
 )

@@ -45,7 +45,8 @@ class WheelTest(unittest.TestCase):
             folder = pathlib.Path(name)
             # A copy, so that nothing is built in the source tree.
             shutil.copytree(ROOT / "python", folder / "source" / "python")
-            shutil.copy(ROOT / "VERSION", folder / "source")
+            for file in ("LICENSE", "VERSION"):
+                shutil.copy(ROOT / file, folder / "source")
             pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
             run(
                 *[*pip, "wheel", "--no-deps", "--no-build-isolation", "--no-index"],
@@ -53,7 +54,8 @@ class WheelTest(unittest.TestCase):
             )
             (wheel,) = folder.glob("radir-*-py3-none-*.whl")
             names = zipfile.ZipFile(wheel).namelist()
-            for wanted in ("radir/lib/libradir.so", "radir/py.typed", "radir/torch.py"):
+            files = ("radir/lib/libradir.so", "radir/LICENSE", "radir/py.typed", "radir/torch.py")
+            for wanted in files:
                 self.assertIn(wanted, names)
             self.check_search_path(wheel, folder)
             # NumPy is the system's: there may be no network.
@@ -68,6 +70,32 @@ class WheelTest(unittest.TestCase):
                 if key not in ("PYTHONPATH", "RADIR_LIBRARY")
             }
             self.assertIn("fitted", run(python, "-c", FIT, env=clean, cwd=folder))
+
+    def test_source_distribution_has_all_that_a_build_needs(self):
+        missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+        if missing:
+            self.skipTest(f"missing: {', '.join(missing)}")
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            source = folder / "checkout"
+            skipped = shutil.ignore_patterns("build", "__pycache__", "*.egg-info")
+            for part in ("cmake", "include", "python", "src"):
+                shutil.copytree(ROOT / part, source / part, ignore=skipped)
+            for part in ("CMakeLists.txt", "LICENSE", "VERSION"):
+                shutil.copy(ROOT / part, source)
+            run(sys.executable, "setup.py", "-q", "sdist", "-d", folder, cwd=source / "python")
+            (archive,) = folder.glob("radir-*.tar.gz")
+            shutil.unpack_archive(archive, folder)
+            (unpacked,) = folder.glob("radir-*/")
+            run(
+                *["cmake", "-S", unpacked / "library", "-B", folder / "build"],
+                *[f"-DRADIR_{x}=OFF" for x in ("BUILD_TESTS", "BUILD_EXAMPLES", "WITH_TORCH")],
+            )
+            run(
+                *[sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel"],
+                *["--no-deps", "--no-build-isolation", "--no-index", "-w", folder, archive],
+            )
+            self.assertEqual(len(list(folder.glob("radir-*-py3-none-*.whl"))), 1)
 
     def check_search_path(self, wheel, folder):
         """An empty entry is the current folder, where anybody may have put a

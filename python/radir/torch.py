@@ -347,21 +347,62 @@ def _converted(layer: nn.Module, options: dict[str, Any]) -> Optional[_BayesLaye
     return None
 
 
+def _is_layer(module: nn.Module) -> bool:
+    return type(module) in (nn.Linear, nn.Conv2d)
+
+
+def _check_convertible(module: nn.Module) -> None:
+    """Refuses what a new layer in the place of another would silently undo."""
+    users: dict[int, list[str]] = {}
+    for name, part in module.named_modules():
+        for parameter in part.parameters(recurse=False):
+            users.setdefault(id(parameter), []).append(name)
+        if not isinstance(part, (nn.Linear, nn.Conv2d)):
+            continue
+        hooks = (part._forward_hooks, part._forward_pre_hooks, part._backward_hooks)
+        if hasattr(part, "parametrizations") or "weight" not in part._parameters:
+            raise UnsupportedError(
+                f"convert: the weight of the layer {name!r} is computed from other parameters "
+                "(weight_norm, spectral_norm, a parametrization); remove that first"
+            )
+        if _is_layer(part) and any(hooks):
+            raise UnsupportedError(
+                f"convert: the layer {name!r} has hooks, which the layer in its place would "
+                "not have; remove them first"
+            )
+    for name, part in module.named_modules():
+        for parameter in part.parameters(recurse=False) if _is_layer(part) else ():
+            if len(users[id(parameter)]) > 1:
+                raise UnsupportedError(
+                    f"convert: the layers {users[id(parameter)]} share a parameter, which "
+                    "would have a posterior for each; use one layer in all places"
+                )
+
+
 def convert(module: nn.Module, **options: Any) -> nn.Module:
     """Replaces every ``nn.Linear`` and ``nn.Conv2d`` in a module, in place, by
     its Bayesian form with starting values of its own; ``options`` as of
     ``BayesLinear``, with a ``seed`` counted up from layer to layer. Returns the
-    module, or what replaces it. A Gaussian family starts from the weights that
-    are there."""
+    module, or what replaces it. A layer that is used in several places becomes
+    one. A Gaussian family starts from the weights that are there. Layers with
+    hooks, weight normalisation or shared parameters are refused."""
+    _check_convertible(module)
     seed = options.pop("seed", None)
-    return _convert(module, options, None if seed is None else itertools.count(seed))
+    seeds = None if seed is None else itertools.count(seed)
+    return _convert(module, options, seeds, {})
 
 
 def _convert(
-    module: nn.Module, options: dict[str, Any], seeds: Optional[Iterator[int]]
+    module: nn.Module,
+    options: dict[str, Any],
+    seeds: Optional[Iterator[int]],
+    done: dict[nn.Module, nn.Module],
 ) -> nn.Module:
-    is_layer = type(module) in (nn.Linear, nn.Conv2d)
-    if is_layer and seeds is not None:
+    """``done`` has what became of the modules so far."""
+    if module in done:
+        return done[module]
+    done[module] = module
+    if _is_layer(module) and seeds is not None:
         options = {**options, "seed": next(seeds)}
     replaced = _converted(module, options)
     if replaced is not None:
@@ -371,7 +412,9 @@ def _convert(
             blocks = replaced.blocks()
             for name in replaced._posteriors:
                 blocks[f"{name}_loc"].copy_(getattr(module, name).detach())
+        done[module] = replaced
         return replaced
-    for name, child in module.named_children():
-        setattr(module, name, _convert(child, options, seeds))
+    for name, child in list(module._modules.items()):
+        if child is not None:
+            setattr(module, name, _convert(child, options, seeds, done))
     return module

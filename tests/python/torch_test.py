@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import unittest
+import warnings
 
 try:
     import torch
@@ -261,6 +262,42 @@ class NetworkTest(unittest.TestCase):
         self.assertEqual([int(first.seed), int(second.seed)], [5, 6])
         self.assertEqual(next(first.parameters()).dtype, torch.float64)
         self.assertFalse(second.training)
+
+    def test_a_layer_used_twice_stays_one(self):
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first = nn.Linear(4, 4)
+                self.again = self.first
+                self.inside = nn.Sequential(self.first, nn.ReLU(), self.first)
+                self.nothing = None
+
+        net = rt.convert(Net(), seed=1)
+        self.assertIsInstance(net.first, rt.BayesLinear)
+        for same in (net.again, net.inside[0], net.inside[2]):
+            self.assertIs(same, net.first)
+        self.assertEqual(len(list(rt.bayes_layers(net))), 1)
+        self.assertEqual(net.inside(torch.randn(2, 4)).shape, (2, 4))
+
+    def test_refuses_what_a_new_layer_would_undo(self):
+        tied = nn.Sequential(nn.Embedding(5, 4), nn.Linear(4, 5, bias=False))
+        tied[1].weight = tied[0].weight
+        hooked = nn.Linear(3, 3)
+        hooked.register_forward_hook(lambda *_: None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            normed = nn.utils.weight_norm(nn.Linear(3, 3))
+        spectral = nn.utils.parametrizations.spectral_norm(nn.Conv2d(2, 2, 3))
+        for message, layer in (
+            ("share a parameter", tied),
+            ("'1' has hooks", hooked),
+            ("'1' is computed", normed),
+            ("'1' is computed", spectral),
+        ):
+            net = nn.Sequential(nn.Linear(3, 3), layer)
+            with self.assertRaisesRegex(radir.UnsupportedError, message):
+                rt.convert(net)
+            self.assertIs(type(net[0]), nn.Linear)  # nothing is converted
 
     def test_imports_in_either_order(self):
         use = "; radir.vmf.entropy(3, 1.0); torch.ones(2) + 1"

@@ -352,7 +352,8 @@ class RadirRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
     def predict_dist(self, X: Any) -> PredictiveDistribution:
         """The predictive distribution of every row."""
         model = self._fitted()
-        table, rows = self._table(X)
+        # What is asked later must not follow what becomes of X meanwhile.
+        table, rows = self._table(X.copy() if hasattr(X, "copy") else X)
 
         def source(wanted: Sequence[str], **options: Any) -> dict[str, Array]:
             return model.predict(

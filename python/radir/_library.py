@@ -268,8 +268,14 @@ def version() -> str:
 
 
 def json_text(value: Any) -> str:
-    """JSON, also of NumPy's numbers."""
-    return json.dumps(value, default=lambda number: number.item())
+    """JSON, also of NumPy's numbers and arrays, and of paths."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, os.PathLike):
+            return os.fspath(value)
+        return value.tolist()
+
+    return json.dumps(value, default=plain)
 
 
 def read_json(function: Callable[..., None], *arguments: Any) -> Any:

@@ -200,6 +200,14 @@ class Interruptible:
             raise self._error
 
 
+# What a prediction can give, by the names of radir_prediction.
+_RESULTS = (
+    *("mean", "sd", "epistemic_sd", "aleatoric_sd", "quantiles"),
+    *("log_density", "cdf", "crps"),
+    *("class_probabilities", "entropy", "mutual_information"),
+)
+
+
 class _Request:
     """A radir_prediction and the arrays that it points to."""
 
@@ -211,6 +219,12 @@ class _Request:
         probabilities: Sequence[float],
         values: Optional[Array],
     ) -> None:
+        unknown = [name for name in wanted if name not in _RESULTS]
+        if unknown:
+            raise ValueError(
+                f"a prediction has no {', '.join(map(repr, unknown))}; it has "
+                + ", ".join(_RESULTS)
+            )
         self.struct = Prediction()
         self.results: dict[str, Array] = {}
         widths = {}

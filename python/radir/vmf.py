@@ -80,8 +80,10 @@ class vonmises_fisher:
         self.kappa = float(kappa)
         if self.mu.ndim != 1 or self.dim < 2:
             raise ValueError("mu must be a vector of at least two numbers")
-        if abs(np.linalg.norm(self.mu) - 1) > 1e-6:
+        if not abs(np.linalg.norm(self.mu) - 1) <= 1e-6:  # NaN too
             raise ValueError("mu must have length 1")
+        if not 0 <= self.kappa < np.inf:
+            raise ValueError(f"kappa must be finite and at least 0, but is {self.kappa}")
 
     @property
     def dim(self) -> int:

@@ -4,6 +4,7 @@ import decimal
 import inspect
 import json
 import os
+import pathlib
 import pickle
 import sys
 import tempfile
@@ -130,6 +131,10 @@ class RegressorTest(unittest.TestCase):
         self.assertAlmostEqual(law.logpdf(self.y).mean(), scores["log_likelihood"], places=4)
         self.assertAlmostEqual(law.crps(self.y).mean(), scores["crps"], places=4)
         np.testing.assert_allclose(law.median(), law.interval(1e-9)[0], atol=1e-6)
+        data = self.x.copy()
+        later = self.fitted.predict_dist(data)
+        data[:] = 0
+        np.testing.assert_array_equal(later.mean(), mean)
         self.assertEqual(repr(law), "PredictiveDistribution(150 rows)")
         self.assertEqual(law._repr_html_().count("<tr>"), 11)
         self.assertIn("and 140 more rows", law._repr_html_())
@@ -230,6 +235,13 @@ class RegressorTest(unittest.TestCase):
         self.assertEqual(training["noise_shape"], 6)
         with self.assertRaises(NotImplementedError):
             RadirRegressor(preset="magic").fit(self.x, self.y)
+
+    def test_run_may_be_a_path(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "run"
+            fitted = RadirRegressor(**QUICK, run=path).fit(self.x, self.y)
+            loaded = RadirRegressor.load(path)
+        np.testing.assert_array_equal(loaded.predict(self.x), fitted.predict(self.x))
 
     def test_progress(self):
         seen = []

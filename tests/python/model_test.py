@@ -96,6 +96,9 @@ class ModelTest(unittest.TestCase):
             radir.Table("x").add_matrix(self.x[:, 0])
         with self.assertRaisesRegex(ValueError, "2 names"):
             radir.Table("x").add_matrix(self.x, ["a", "b"])
+        for wanted in (["foo"], ["mean", "values"]):
+            with self.assertRaisesRegex(ValueError, "has no '(foo|values)'; it has mean, sd"):
+                self.model.predict(table_of(self.x, self.y), len(self.x), wanted)
 
     def test_copies_share_what_the_library_has(self):
         expected = means(self.model, self.x)
@@ -173,6 +176,18 @@ def main_thread_is_alone():
             return False
         time.sleep(0.001)
     return True
+
+
+class RunTest(unittest.TestCase):
+    def test_folders_are_texts_or_paths(self):
+        x, y = numbers()
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "run"
+            settings = {**QUICK, "hidden": np.array([10])}
+            model = radir.Model.fit(table_of(x, y), "y", {**settings, "run": path})
+            again = radir.Model.fit(table_of(x, y), "y", {**settings, "run": str(path)})
+            self.assertEqual(model.to_bytes(), again.to_bytes())
+            self.assertTrue((path / "model.safetensors").exists())
 
 
 class StopTest(unittest.TestCase):

@@ -56,6 +56,14 @@ class VmfTest(unittest.TestCase):
             vmf.vonmises_fisher([1, 1], 3)
         with self.assertRaises(ValueError):
             vmf.vonmises_fisher([1], 3)
+        for mu, kappa, message in (
+            ([np.nan, 0, 1], 1.0, "length 1"),
+            ([0, 0, 1], -1.0, "kappa must be"),
+            ([0, 0, 1], np.nan, "kappa must be"),
+            ([0, 0, 1], np.inf, "kappa must be"),
+        ):
+            with self.assertRaisesRegex(ValueError, message):
+                vmf.vonmises_fisher(mu, kappa)
 
 
 if __name__ == "__main__":

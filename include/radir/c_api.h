@@ -136,7 +136,8 @@ RADIR_API radir_status radir_fit_settings(char* text, int64_t capacity,
 
 /** Fits a model to all rows; a target of categories means classes. `settings`
  * is a JSON object or lines "name=value"; those that are not named keep the
- * defaults of `radir train`. NULL: all of them do. */
+ * defaults of `radir train`, except "missing", which is "refuse" here and
+ * "indicator" there. NULL: all of them do. */
 RADIR_API radir_status radir_model_fit(radir_table table, const char* target,
                                        const char* settings,
                                        radir_progress_callback callback,

@@ -60,6 +60,43 @@ class LayerTest(unittest.TestCase):
                 self.assertAlmostEqual(gradient[at].item(), expected, delta=1e-5)
             at += block["size"]
 
+    def test_gradients_of_directions_are_those_of_the_mean(self):
+        # A direction is drawn by rejection: a draw jumps where the parameters
+        # change which proposal is taken. Its gradient is not the derivative of
+        # the draw but an unbiased estimate of that of the mean.
+        layer = rt.BayesLinear(4, 3, bias=False, dtype=torch.float64, seed=1)
+        blocks, flat, count, h = layer.blocks(), layer.weight_posterior, 2000, 0.1
+        for name in ("row", "column"):
+            blocks[f"weight_{name}_log_concentration"].fill_(1.5)
+        target = blocks["weight_row_direction"] + blocks["weight_column_direction"]
+
+        def losses():
+            draws = (layer.draw(i)[0] for i in range(count))
+            return [(w * target).sum() + (w[0] * w[1]).sum() for w in draws]
+
+        def values(step):
+            with torch.no_grad():
+                flat.add_(step)
+                result = torch.stack(losses())
+                flat.sub_(step)
+            return result
+
+        gradients = torch.stack([torch.autograd.grad(loss, flat)[0] for loss in losses()])
+        for name, block in blocks.items():
+            if not name.endswith(("direction", "log_concentration")):
+                continue
+            before = flat.detach().clone()
+            block.add_(torch.linspace(1, -0.5, block.numel()).view(block.shape))
+            step = flat.detach() - before
+            flat.detach().copy_(before)
+            differences = (values(h * step) - values(-h * step)) / (2 * h)
+            errors = gradients @ step - differences
+            deviation = errors.std() / count**0.5
+            print(f"{name}: {differences.mean():.3f}, error {errors.mean() / deviation:.1f} sd")
+            self.assertLess(errors.mean().abs(), 4 * deviation, name)
+            self.assertGreater(differences.mean().abs(), 10 * deviation, name)
+            self.assertGreater(errors.abs().max(), 1, name)  # of one draw
+
     def test_draws_depend_on_seed_and_number(self):
         a, b = rt.BayesLinear(5, 4, seed=2), rt.BayesLinear(5, 4, seed=2)
         x = torch.randn(3, 5)

@@ -255,11 +255,15 @@ class Handle(c_void_p):
 
     def __init__(self, kind: str) -> None:
         super().__init__()
+        self._kind = kind
         self._free = getattr(lib, kind + "_free")
 
     def __del__(self) -> None:
         if self.value:
             self._free(self)
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a {self._kind} of the library cannot be pickled or copied deeply")
 
 
 def version() -> str:

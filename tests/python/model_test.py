@@ -107,6 +107,9 @@ class ModelTest(unittest.TestCase):
         table = table_of(self.x, self.y)
         for _ in range(2):
             self.assertIn("rmse", self.model.evaluate(copy.copy(table)))
+        for refused in (copy.deepcopy, pickle.dumps):
+            with self.assertRaisesRegex(TypeError, "a table of the library cannot be pickled"):
+                refused(table)
 
     def test_threads_at_once(self):
         expected = means(self.model, self.x)

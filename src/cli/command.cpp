@@ -11,6 +11,8 @@
 #include "cli/progress.h"
 #include "radir/core/cpu.h"
 #include "radir/core/error.h"
+#include "radir/files/posix_file.h"
+#include "radir/io/run_folder.h"
 
 namespace radir::cli {
 namespace {
@@ -70,6 +72,20 @@ std::string number_problem(const std::string& text) {
   const double value = std::strtod(text.c_str(), &end);
   const bool good = !text.empty() && *end == '\0' && std::isfinite(value);
   return good ? "" : "must be a number, but is \"" + text + "\"";
+}
+
+/// The files that a command with this input may read.
+std::vector<std::string> files_of(const std::string& input) {
+  namespace fs = std::filesystem;
+  if (input == "-") return {"/dev/stdin"};
+  std::error_code error;
+  if (!fs::is_directory(input, error)) return {input};
+  std::vector<std::string> names = io::RunFolder::names_in(input);
+  if (names.empty()) {
+    names = files::names_in_folder(input).value_or(std::vector<std::string>());
+  }
+  for (std::string& name : names) name = (fs::path(input) / name).string();
+  return names;
 }
 
 }  // namespace
@@ -156,11 +172,14 @@ void add_model_argument(CLI::App& command, std::string& model) {
 
 void check_not_input(const std::string& name, const std::string& out,
                      const std::vector<std::string>& inputs) {
+  std::error_code error;  // one that does not exist is no input
   for (const std::string& input : inputs) {
-    std::error_code error;  // one that does not exist is no input
-    RADIR_CHECK(!std::filesystem::equivalent(out, input, error), ArgumentError,
-                name, " ", out, ": is the file that is read (", input,
-                "); choose another path");
+    for (const std::string& file : files_of(input)) {
+      RADIR_CHECK(!std::filesystem::equivalent(out, file, error), ArgumentError,
+                  name, " ", out, ": is the file that is read (",
+                  input == "-" ? "standard input" : file,
+                  "); choose another path");
+    }
   }
 }
 

@@ -76,7 +76,8 @@ void check_numbers(CLI::App& app);
 void add_model_argument(CLI::App& command, std::string& model);
 
 /// Throws ArgumentError when `out`, of the option `name`, is one of the files
-/// that are read, under whatever name: they would be lost.
+/// that are read, under whatever name: they would be lost. "-" among the inputs
+/// is standard input, a folder all files of the run or of the data there.
 void check_not_input(const std::string& name, const std::string& out,
                      const std::vector<std::string>& inputs);
 

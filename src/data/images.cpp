@@ -25,13 +25,9 @@ constexpr std::uint32_t kWarpStream = 0x40000002;
 
 ImageDataset read(const std::string& source, const std::string& data_dir,
                   std::uint64_t seed) {
-  if (source == "digits") {
-    return make_digits_dataset(kDigitsTrain, kDigitsTest, seed);
-  }
-  const bool folder = source.find('/') != std::string::npos ||
-                      std::filesystem::is_directory(source);
-  return read_idx_folder(
-      folder ? source : data_set_dir(data::data_dir(data_dir), source));
+  const std::string folder = images_folder(source, data_dir);
+  return folder.empty() ? make_digits_dataset(kDigitsTrain, kDigitsTest, seed)
+                        : read_idx_folder(folder);
 }
 
 ImageRows to_rows(const ImageSet& set) {
@@ -116,6 +112,14 @@ ImageRows part(const ImageRows& images, std::int64_t first,
   result.labels.assign(images.labels.begin() + first,
                        images.labels.begin() + first + count);
   return result;
+}
+
+std::string images_folder(const std::string& source,
+                          const std::string& data_dir) {
+  if (source == "digits") return "";
+  const bool folder = source.find('/') != std::string::npos ||
+                      std::filesystem::is_directory(source);
+  return folder ? source : data_set_dir(data::data_dir(data_dir), source);
 }
 
 ImageSplit read_images(const std::string& source, const std::string& data_dir,

@@ -24,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kConfig = "config.json";
+constexpr const char* kModel = "model.safetensors";
 constexpr const char* kLock = "lock";
 constexpr const char* kCheckpoint = "checkpoint";
 constexpr const char* kTensors = ".safetensors";
@@ -161,6 +162,19 @@ bool RunFolder::is_begun(const std::string& path) {
   return exists(RunFolder(path, -1).config_file());
 }
 
+std::vector<std::string> RunFolder::names_in(const std::string& path) {
+  std::vector<std::string> names;
+  if (!is_begun(path) && !RunFolder(path, -1).is_finished()) return names;
+  for (const std::string& name : files::names_in_folder(path).value_or(names)) {
+    const std::string kind = fs::path(name).extension().string();
+    if (kind == ".json" || kind == ".jsonl" || name == kModel ||
+        name == kLock || is_checkpoint(name, "")) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
 RunFolder RunFolder::look_at(const std::string& path) {
   RunFolder folder(path, -1);
   RADIR_CHECK(is_begun(path), IoError, path, ": contains no ", kConfig,
@@ -174,7 +188,7 @@ std::string RunFolder::file(const std::string& name) const {
 
 std::string RunFolder::config_file() const { return file(kConfig); }
 std::string RunFolder::metrics_file() const { return file("metrics.jsonl"); }
-std::string RunFolder::model_file() const { return file("model.safetensors"); }
+std::string RunFolder::model_file() const { return file(kModel); }
 
 std::string RunFolder::checkpoint_file(const std::string& part) const {
   return file(checkpoint_stem(part) + kTensors);

@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "cli/program.h"
+#include "radir/data/builtin_data.h"
+#include "radir/data/idx.h"
 #include "support/temporary_folder.h"
 
 namespace radir {
@@ -45,6 +47,39 @@ TEST_F(Replace, NoInputIsOverwritten) {
                  "is the file that is read");
   expect_failure("export '" + run_ + "' --onnx '" + model + "'", 2,
                  "is the file that is read");
+}
+
+TEST_F(Replace, NoInputIsOverwrittenByForceEither) {
+  const auto keeps = [](const std::string& file, const std::string& command) {
+    const std::string before = read_bytes(file);
+    ASSERT_FALSE(before.empty()) << file;
+    expect_failure(command + " --out '" + file + "' --force", 2,
+                   "is the file that is read");
+    EXPECT_EQ(read_bytes(file), before) << command;
+  };
+  const std::string run = " '" + run_ + "' ";
+  for (const char* name : {"model.safetensors", "config.json", "metrics.jsonl",
+                           "effects.json", "holdout.json"}) {
+    keeps(run_ + "/" + name, "report" + run);
+    keeps(run_ + "/" + name, "predict" + run + "'" + table_ + "'");
+    keeps(run_ + "/" + name, "prune" + run);
+  }
+  expect_failure("export" + run + "--force --onnx '" + run_ + "/config.json'",
+                 2, "is the file that is read");
+  keeps(table_, "report" + run + "--test '" + table_ + "'");
+  keeps(table_, "predict" + run + "- < '" + table_ + "'");
+  fs::create_directory(folder_ / "img");
+  data::write_idx_folder(folder_ / "img", data::make_digits_dataset(20, 10, 1));
+  const std::string images = "prune" + run + "--data ";
+  keeps(folder_ / "img/train-images-idx3-ubyte",
+        images + "'" + (folder_ / "img") + "'");
+  keeps(folder_ / "img/t10k-labels-idx1-ubyte",
+        images + "img --data-dir '" + folder_.path() + "'");
+  // What a user put there is no part of a run.
+  const std::string page = folder_.write("run/mine.html", "page");
+  EXPECT_EQ(
+      run_program("report" + run + "--force --out '" + page + "'").exit_code,
+      0);
 }
 
 TEST_F(Replace, TheModeOfAFileStays) {

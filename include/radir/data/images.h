@@ -41,6 +41,11 @@ struct ImageSplit {
 ImageSplit read_images(const std::string& source, const std::string& data_dir,
                        std::uint64_t seed);
 
+/// The folder that it reads; "" for the images that are made. Throws IoError
+/// when a name is not in the data folder.
+std::string images_folder(const std::string& source,
+                          const std::string& data_dir);
+
 /// Throws ArgumentError unless the network takes these images and has an output
 /// for each class.
 void check_fits(const network::NetworkSpec& network, const ImageSplit& images);

@@ -34,6 +34,9 @@ class RunFolder {
   void share();
   /// Whether a run was begun there: open() would find its config.json.
   static bool is_begun(const std::string& path);
+  /// The names of the files there that are part of a run: not those that a user
+  /// added, nor its page. None where there is neither a run nor a model.
+  static std::vector<std::string> names_in(const std::string& path);
   /// Throws ArgumentError if create(path) would.
   static void check_free(const std::string& path);
 

@@ -72,8 +72,7 @@ void export_model(const ExportCommand& command, const CommonOptions& common) {
               "export: no file to write; add --onnx FILE or ",
               "--torchscript FILE");
   const char* option = onnx ? "--onnx" : "--torchscript";
-  check_not_input(option, file,
-                  {command.model, command.model + "/model.safetensors"});
+  check_not_input(option, file, {command.model});
   check_overwrite(option, file, command.force);
   const workflows::ExportSummary summary =
       command.everything ? export_everything(command, common)

@@ -95,7 +95,6 @@ void predict(PredictOptions options, const CommonOptions& common) {
       "--json needs --out: standard output is used for the JSON document");
   std::vector<std::string> inputs = options.tables;
   inputs.push_back(options.model);
-  inputs.push_back(options.model + "/model.safetensors");
   check_not_input("--out", options.out, inputs);
   check_overwrite("--out", options.out, options.force);
   CommandThreads pool(common);

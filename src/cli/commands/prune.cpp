@@ -66,7 +66,11 @@ void print(const workflows::KeptColumns& columns) {
 
 void prune(const PruneCommand& command, const CommonOptions& common) {
   const std::string file = io::model_path(command.model);
-  check_not_input("--out", command.out, {file});
+  std::vector<std::string> inputs = {command.model};
+  if (!command.data.empty()) {
+    inputs.push_back(data::images_folder(command.data, command.data_dir));
+  }
+  check_not_input("--out", command.out, inputs);
   check_overwrite("--out", command.out, command.force);
   const io::SavedModel model = io::read_model(file);
   io::SavedModel pruned = workflows::prune_model(model, command.options);

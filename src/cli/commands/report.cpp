@@ -20,6 +20,7 @@ struct ReportCommand {
 };
 
 void report(const ReportCommand& command, const CommonOptions& common) {
+  check_not_input("--out", command.out, {command.run, command.test});
   check_overwrite("--out", command.out, command.force);
   CommandThreads pool(common);
   workflows::ReportOptions options;

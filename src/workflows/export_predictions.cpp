@@ -27,6 +27,17 @@ using io::OnnxGraph;
 using Ints = std::vector<std::int64_t>;
 using Networks = std::vector<network::PlainNetwork<float>>;
 
+/// Finite parameters can give noise or weights that are not. Throws
+/// NumericalError.
+template <typename T>
+void check_finite(const std::vector<T>& values, const char* what) {
+  const bool finite = std::all_of(values.begin(), values.end(),
+                                  [](T value) { return std::isfinite(value); });
+  RADIR_CHECK(finite, NumericalError, "export: the model gives ", what,
+              " that are not finite, so its predictions cannot be written; ",
+              "train it again");
+}
+
 /// The layers of all draws at once: values are [draw or 1, batch, unit].
 class DrawsGraph {
  public:
@@ -130,6 +141,10 @@ class PredictionFile {
                                             options.seed);
     for (std::int64_t s = 0; s < predictor.samples(); ++s) {
       draws_.push_back(predictor.plain_network(s));
+      for (const auto& layer : draws_.back().layers) {
+        check_finite(layer.weight, "drawn weights");
+        check_finite(layer.bias, "drawn biases");
+      }
     }
   }
 
@@ -249,6 +264,8 @@ class PredictionFile {
                         std::sqrt(precision.rate / precision.shape));
       degrees.insert(degrees.end(), count, 2 * precision.shape);
     }
+    check_finite(scales, "widths of the noise");
+    check_finite(degrees, "degrees of freedom of the noise");
     return {target_of(output_of(graph_, outputs, 0)),
             graph_.constant(scales, {draws, 1}),
             graph_.constant(degrees, {draws, 1}), draw_weights(1), ""};

@@ -5,7 +5,11 @@
 #include "radir/core/error.h"
 #include "radir/data/column_code.h"
 #include "radir/io/model_file.h"
+#include "radir/likelihood/likelihood.h"
 #include "radir/likelihood/options.h"
+#include "radir/likelihood/predictive_mixture.h"
+#include "radir/train/evaluation.h"
+#include "radir/train/model.h"
 #include "radir/workflows/predict_table.h"
 #include "radir/workflows/table_predictor.h"
 
@@ -22,6 +26,29 @@ void check_column(const data::Table& table, const data::ColumnCode& code) {
               data::to_string(column.type()), ", but the model needs it ",
               data::to_string(code.type),
               "; give its type when the table is read (TableOptions::types)");
+}
+
+/// Throws IoError unless the noise of each network is a distribution: a model
+/// file can hold finite parameters that give none.
+void check_noise(const std::string& name, const TableModel& model,
+                 const train::Model& network) {
+  const std::vector<float> outputs(
+      static_cast<std::size_t>(network.output_size()), 0.0F);
+  for (std::size_t k = 0; k < model.networks.size(); ++k) {
+    const std::vector<double> own =
+        train::likelihood_parameters(network, model.networks[k]);
+    std::vector<likelihood::MixtureComponent> components;
+    network.likelihood().add_components(
+        {outputs.data(), network.output_size(), 1, network.output_size()},
+        own.data(), components);
+    try {
+      likelihood::PredictiveMixture noise(std::move(components));
+    } catch (const ArgumentError&) {
+      detail::throw_error<IoError>(
+          name, ": the likelihood's parameters of network ", k + 1,
+          " give no noise with a finite variance; the file is damaged");
+    }
+  }
 }
 
 }  // namespace
@@ -138,6 +165,7 @@ TableModel table_model(const std::string& name, io::SavedModel saved) {
       IoError, name,
       ": its preprocessing does not fit its network; the file is "
       "damaged");
+  if (!classes) check_noise(name, model, network);
   model.seen_rows =
       SeenRows::from_json(name + ": training_rows", saved.training_rows);
   if (!saved.conformal.empty()) {

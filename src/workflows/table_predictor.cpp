@@ -27,6 +27,15 @@ constexpr std::int64_t kRowsPerTask = 16;
 
 using RowNumbers = std::vector<std::int64_t>;
 
+/// Finite components near the largest double can have a mean beyond it.
+/// Quantiles are finite where the moments are.
+bool has_finite_moments(const likelihood::PredictiveMixture& mixture) {
+  return std::isfinite(mixture.mean()) &&
+         std::isfinite(mixture.epistemic_deviation()) &&
+         std::isfinite(mixture.aleatoric_deviation()) &&
+         std::isfinite(mixture.standard_deviation());
+}
+
 }  // namespace
 
 class TablePredictor::Impl {
@@ -150,11 +159,14 @@ class TablePredictor::Impl {
       c.location = target.mean + target.scale * c.location;
       c.scale *= target.scale;
       c.offset *= target.scale;
-      if (!std::isfinite(c.location) || !std::isfinite(c.scale)) {
+      if (!std::isfinite(c.location) || !std::isfinite(c.scale) ||
+          c.scale == 0) {
         return std::nullopt;
       }
     }
-    return likelihood::PredictiveMixture(std::move(components));
+    likelihood::PredictiveMixture mixture(std::move(components));
+    if (!has_finite_moments(mixture)) return std::nullopt;
+    return mixture;
   }
 
   /// In the units of the network; none where networks have weights.
@@ -176,10 +188,15 @@ class TablePredictor::Impl {
   /// Whether they are numbers in the units of the table as well.
   bool can_be_decoded(const likelihood::DrawColumns& columns) const {
     const data::ColumnCode& target = encoder_.target();
+    const double share = 1 / static_cast<double>(columns.locations.size());
+    double mean = 0;
     bool result = true;
     for (const double location : columns.locations) {
-      result &= std::isfinite(target.mean + target.scale * location);
+      const double decoded = target.mean + target.scale * location;
+      mean += share * decoded;
+      result &= std::isfinite(decoded);
     }
+    result &= std::isfinite(mean);
     double widest = columns.log_scales.front();
     for (const double log_scale : columns.log_scales) {
       widest = std::max(widest, log_scale);

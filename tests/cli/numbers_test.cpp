@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/program.h"
 #include "radir/io/model_file.h"
+#include "radir/io/onnx.h"
+#include "radir/train/model.h"
 #include "support/temporary_folder.h"
 
 namespace radir {
@@ -82,6 +85,66 @@ TEST_F(Numbers, ATargetFarFromZeroIsPredictedOrNamed) {
   EXPECT_EQ(named.exit_code, 0);
   EXPECT_TRUE(contains(named.err, "of 40 rows have no prediction (rows "))
       << named.err;
+}
+
+// The mean of finite draws can pass the largest double.
+TEST_F(Numbers, AMeanThatIsNotFiniteIsNoPrediction) {
+  const std::string model =
+      write(with_target(saved_, "1.7976931348623157e308", "1"));
+  const ProgramResult predicted =
+      run_program("predict '" + model + "' '" + table_ + "'");
+  EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
+  EXPECT_FALSE(contains(predicted.out, "inf")) << predicted.out;
+  EXPECT_TRUE(contains(predicted.err, "rows have no prediction (rows "))
+      << predicted.err;
+}
+
+/// The model with another value in every parameter of this name.
+io::SavedModel with_parameter(io::SavedModel saved, const std::string& name,
+                              float value) {
+  const train::Model model(saved.spec);
+  int found = 0;
+  for (const train::ParameterInfo& parameter : model.parameters()) {
+    if (!contains(parameter.name, name)) continue;
+    ++found;
+    for (std::vector<float>& network : saved.networks) {
+      std::fill_n(network.begin() + parameter.offset, parameter.size(), value);
+    }
+  }
+  EXPECT_GT(found, 0) << name;
+  return saved;
+}
+
+TEST_F(Numbers, AModelWithoutNoiseNamesItsFile) {
+  ASSERT_EQ(run_program("train '" + table_ +
+                        "' --target y --method rdp --likelihood gaussian "
+                        "--epochs 2 --hidden 3 --out '" +
+                        (folder_ / "rdp") + "'")
+                .exit_code,
+            0);
+  const io::SavedModel saved =
+      io::read_model(folder_ / "rdp/model.safetensors");
+  const std::string both =
+      " '" + (folder_ / "m.safetensors") + "' '" + table_ + "'";
+  for (const auto& [name, value] : {std::pair{"log_shape", 1e38F},
+                                    {"log_shape", -1e38F},
+                                    {"log_rate", 1e38F},
+                                    {"log_rate", -1e38F}}) {
+    write(with_parameter(saved, name, value));
+    for (const char* command : {"predict", "evaluate"}) {
+      expect_failure(command + both, 4,
+                     "m.safetensors: the likelihood's parameters of network 1 "
+                     "give no noise with a finite variance");
+    }
+  }
+  if (!io::has_onnx()) return;
+  const std::string model =
+      write(with_parameter(saved, "bias.log_scale", 1e38F));
+  const std::string onnx = folder_.write("f", "before");
+  expect_failure(
+      "export '" + model + "' --everything --force --onnx '" + onnx + "'", 3,
+      "drawn biases that are not finite");
+  EXPECT_EQ(testing::read_bytes(onnx), "before");
 }
 
 TEST_F(Numbers, ScoresThatAreNotNumbersAreNotPrinted) {

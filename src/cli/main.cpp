@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/escaping_buffer.h"
 #include "cli/training_run.h"
+#include "cli/watched_buffer.h"
 #include "radir/core/error.h"
 #include "radir/core/memory.h"
 #include "radir/core/nearest_name.h"
@@ -208,15 +209,16 @@ std::terminate_handler default_terminate = nullptr;
   std::abort();
 }
 
-/// Runs the program; its exit code.
-int run_reporting(int argc, char** argv) {
+/// Runs the program; its exit code. The error number `reason` is that of the
+/// failed write: what ends the command then changes errno itself.
+int run_reporting(int argc, char** argv, const int& reason) {
   try {
     const int code = run({argv + 1, argv + argc});
     std::cout.flush();
     return code;
   } catch (const std::ios_base::failure&) {
     return report_failure(IoError("cannot write to standard output: " +
-                                  files::explain_errno(errno)));
+                                  files::explain_errno(reason)));
   } catch (const std::bad_alloc&) {
     return report_failure(MemoryError(kNoMemory));
   } catch (const std::exception& error) {
@@ -234,11 +236,12 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   // Names in messages, and on a terminal in results, are shown as text.
   const radir::cli::EscapingBuffer messages(std::cerr);
+  const radir::cli::WatchedBuffer written(std::cout);
   std::optional<radir::cli::EscapingBuffer> results;
   if (::isatty(STDOUT_FILENO) != 0) results.emplace(std::cout);
   // No command has to check what it prints: a failed write ends it.
   std::cout.exceptions(std::ios::badbit | std::ios::failbit);
-  const int code = radir::cli::run_reporting(argc, argv);
+  const int code = radir::cli::run_reporting(argc, argv, written.error());
   std::cout.exceptions(std::ios::goodbit);  // the library flushes once more
   return code;
 }

@@ -26,6 +26,8 @@ TEST(StandardOutput, AFailedWriteIsExitCode4) {
         std::string("version --json"), std::string("data list"),
         std::string("doctor --json"),
         "train '" + table + "' --target y --epochs 2 --out '" + run + "'",
+        "train '" + table + "' --target y --epochs 2 --json --out '" +
+            (folder / "other") + "'",
         "predict " + both, "evaluate " + both, "inspect '" + run + "'",
         "export '" + run + "' --onnx '" + (folder / "net.onnx") + "'"}) {
     const ProgramResult result = run_program_into("/dev/full", arguments);

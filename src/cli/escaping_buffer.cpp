@@ -77,4 +77,10 @@ EscapingBuffer::int_type EscapingBuffer::overflow(int_type character) {
 
 int EscapingBuffer::sync() { return target_->pubsync(); }
 
+std::string one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) line += c == '\n' ? "\\n" : std::string(1, c);
+  return line;
+}
+
 }  // namespace radir::cli

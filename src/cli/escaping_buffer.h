@@ -10,6 +10,8 @@ namespace radir::cli {
 /// displays as text, such as \x1b or \u202e: control characters but tab and
 /// newline, C1 controls and those that change the direction of writing. Names
 /// of files and columns come from anywhere.
+///
+/// Newlines pass, as tables have some; one_line() is for sentences.
 class EscapingBuffer final : public std::streambuf {
  public:
   explicit EscapingBuffer(std::ostream& stream);
@@ -29,5 +31,9 @@ class EscapingBuffer final : public std::streambuf {
   std::streambuf* target_;
   std::string held_;  // the first bytes of a character that may be one of them
 };
+
+/// The text with newlines written as \n: a name that holds one could otherwise
+/// begin a line that looks like a message of the program.
+std::string one_line(const std::string& text);
 
 }  // namespace radir::cli

@@ -57,7 +57,7 @@ int exit_code(const std::exception& error) {
 int report_failure(const std::exception& error) {
   const int code = exit_code(error);
   std::cout.exceptions(std::ios::goodbit);  // standard error flushes it
-  std::cerr << "radir: " << error.what();
+  std::cerr << "radir: " << one_line(error.what());
   if (code == kBug && !dynamic_cast<const ProblemsFound*>(&error) &&
       !dynamic_cast<const WorkersFailed*>(&error)) {
     std::cerr << " (this is a bug: please report it with the command line and "

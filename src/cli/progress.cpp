@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <iostream>
 
+#include "cli/escaping_buffer.h"
+
 namespace radir::cli {
 namespace {
 
@@ -60,7 +62,7 @@ double Progress::seconds() const {
 
 void say(const std::string& sentence) {
   wipe_line();
-  std::cerr << "radir: " + sentence + "\n";
+  std::cerr << "radir: " + one_line(sentence) + "\n";
 }
 
 }  // namespace radir::cli

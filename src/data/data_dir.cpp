@@ -7,6 +7,7 @@
 
 #include "radir/core/error.h"
 #include "radir/core/nearest_name.h"
+#include "radir/core/shell_text.h"
 #include "radir/data/dataset.h"
 
 namespace radir::data {
@@ -43,7 +44,7 @@ std::string how_to_fetch(const std::string& dir, const std::string& folder) {
   for (const DataSet& set : data_sets()) {
     if (set.folder == folder) {
       return "; fetch it with: radir data fetch " + set.name + " --data-dir " +
-             dir;
+             shell_word(dir);
     }
   }
   return "";

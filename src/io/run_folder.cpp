@@ -178,7 +178,7 @@ std::vector<std::string> RunFolder::names_in(const std::string& path) {
 RunFolder RunFolder::look_at(const std::string& path) {
   RunFolder folder(path, -1);
   RADIR_CHECK(is_begun(path), IoError, path, ": contains no ", kConfig,
-              ", so it is not a run; start one with --out ", path);
+              ", so it is not a run; start one with --out ", shell_word(path));
   return folder;
 }
 

@@ -36,6 +36,43 @@ TEST(Injection, NamesInMessagesAreText) {
       contains(run_program("predict '" + letters + "' t.csv").err, letters));
 }
 
+TEST(Injection, NamesBeginNoNewLine) {
+  const TemporaryFolder folder;
+  testing::expect_failure("predict 'no\nradir: all is fine' t.csv", 4,
+                          "no\\nradir: all is fine");
+  const std::string table = folder.write("t.csv", testing::small_table());
+  const std::string run = folder / "run";
+  ASSERT_EQ(run_program("train '" + table + "' --target y --epochs 2 --out '" +
+                        run + "'")
+                .exit_code,
+            0);
+  const std::string other =
+      folder.write("o.csv", "a,b,\"c\nradir: all is fine\"\n1,2,3\n");
+  const ProgramResult ignored =
+      run_program("predict '" + run + "' '" + other + "'");
+  EXPECT_EQ(ignored.exit_code, 0) << ignored.err;
+  EXPECT_TRUE(contains(ignored.err, "\"c\\nradir: all is fine\""))
+      << ignored.err;
+}
+
+TEST(Injection, AnIdIsNoFormula) {
+  const TemporaryFolder folder;
+  std::string text = "=HYPERLINK(1),a,y\n";
+  for (int i = 0; i < 40; ++i) {
+    text += "n" + std::to_string(i) + "," + std::to_string(i) + "," +
+            std::to_string(2 * i) + "\n";
+  }
+  const std::string table = folder.write("t.csv", text);
+  const std::string run = folder / "run";
+  const ProgramResult trained = run_program(
+      "train '" + table +
+      "' --target y --epochs 2 --id '=HYPERLINK(1)' --out '" + run + "'");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::string out =
+      run_program("predict '" + run + "' '" + table + "'").out;
+  EXPECT_EQ(out.rfind("row,'=HYPERLINK(1),", 0), 0U) << out;
+}
+
 TEST(Injection, LabelsAreNoFormulas) {
   const TemporaryFolder folder;
   std::string text = "a,y\n";
@@ -68,6 +105,20 @@ TEST(Injection, HintsCanBePastedIntoAShell) {
   EXPECT_TRUE(contains(program.err(),
                        "--resume '" + folder.path() + "/it'\\''s `here`'"))
       << program.err();
+}
+
+TEST(Injection, HintsQuoteTheDataFolder) {
+  const TemporaryFolder folder;
+  folder.write("a b;c/uci/other/data.txt", "1\n");
+  folder.write("a b;c/uci/yacht.txt", "1\n");
+  const std::string quoted = "--data-dir '" + (folder / "a b;c") + "'";
+  testing::expect_failure("reproduce uci --sets yacht " + quoted, 4,
+                          "radir data fetch yacht " + quoted);
+  folder.write("a b;c/uci/yacht/data.txt", "1 2 3\n");
+  EXPECT_TRUE(contains(run_program("data list " + quoted).err,
+                       "radir data fetch yacht " + quoted));
+  testing::expect_failure("report '" + (folder / "a b;c") + "'", 4,
+                          "start one with --out '" + (folder / "a b;c") + "'");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
 #include "cli/training_run.h"
+#include "radir/core/shell_text.h"
 #include "radir/data/data_dir.h"
 #include "radir/data/dataset.h"
 #include "radir/data/download.h"
@@ -74,7 +75,7 @@ void list_text(const std::string& dir) {
       state = std::string(to_string(check.state));
       if (!check.problem.empty()) {
         problems += check.problem + "; fetch it again with: radir data fetch " +
-                    set.name + "\n";
+                    set.name + " --data-dir " + shell_word(dir) + "\n";
       }
     }
     table.rows.push_back({set.name, set.title, megabytes(set.bytes()), state,

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cli/command.h"
+#include "cli/progress.h"
 #include "cli/unseen_levels.h"
 #include "radir/core/error.h"
 #include "radir/data/csv_writer.h"
@@ -38,7 +39,9 @@ std::string quantile_name(double probability) {
 void write_header(data::CsvWriter& csv, const TableModel& model,
                   const std::vector<double>& quantiles) {
   csv.cell("row");
-  if (!model.encoder.id().empty()) csv.cell(model.encoder.id());
+  if (!model.encoder.id().empty()) {
+    csv.cell(data::spreadsheet_text(model.encoder.id()));
+  }
   if (model.encoder.is_classification()) {
     csv.cell("class");
     for (const std::string& name : model.classes()) {
@@ -122,8 +125,8 @@ void predict(PredictOptions options, const CommonOptions& common) {
   csv.flush();
   if (file) file->commit();
   if (!result.unused_columns.empty()) {
-    std::cerr << "radir: ignored columns that the model does not use: "
-              << joined(result.unused_columns) << "\n";
+    say("ignored columns that the model does not use: " +
+        joined(result.unused_columns));
   }
   const workflows::RowList& overflowed = result.overflowed;
   if (overflowed.count > 0) {

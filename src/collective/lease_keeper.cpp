@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "collective/started_thread.h"
+
 namespace radir::collective {
 namespace {
 
@@ -18,7 +20,8 @@ LeaseKeeper::LeaseKeeper(std::unique_ptr<Store> store, std::string owner,
     : store_(std::move(store)), owner_(std::move(owner)), time_(time) {
   RADIR_CHECK(time.count() > 0, ArgumentError,
               "the time of a lease must be positive");
-  thread_ = std::thread([this] { keep_renewing(); });
+  thread_ =
+      started_thread("the leases of a worker", [this] { keep_renewing(); });
 }
 
 LeaseKeeper::~LeaseKeeper() {

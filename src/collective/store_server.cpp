@@ -12,6 +12,7 @@
 #include "collective/connection.h"
 #include "collective/memory_store.h"
 #include "collective/requests.h"
+#include "collective/started_thread.h"
 
 namespace radir::collective {
 namespace {
@@ -62,7 +63,8 @@ class StoreServer::Impl {
                 "store: the token of a job must have at least ",
                 kLeastTokenBytes, " characters, but has ", token_.size(),
                 "; make one with: openssl rand -hex 16");
-    acceptor_ = std::thread([this] { accept_clients(); });
+    acceptor_ =
+        started_thread("the store of the job", [this] { accept_clients(); });
   }
 
   ~Impl() {

@@ -12,6 +12,7 @@
 
 #include "io/safetensors_format.h"
 #include "radir/core/error.h"
+#include "radir/core/memory.h"
 #include "radir/core/nearest_name.h"
 #include "radir/files/json_object.h"
 #include "radir/files/system_error.h"
@@ -52,6 +53,9 @@ void* map(int descriptor, std::size_t size, const std::string& path) {
       copied ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
              : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  RADIR_CHECK(bytes != MAP_FAILED || errno != ENOMEM, MemoryError, path,
+              ": there is no memory for its ", size, " bytes; close other ",
+              "programs or raise the limit (ulimit -v)");
   if (bytes == MAP_FAILED) files::throw_file_error("map", path, errno);
   if (!copied) return bytes;
   try {

@@ -337,6 +337,24 @@ class Run {
   std::int64_t validations_without_better_ = 0;
 };
 
+/// Throws MemoryError when the arrays that every training has do not fit:
+/// parameters, the best of them, their gradient, what the optimiser keeps, and
+/// the drawn weights and their gradient.
+template <typename T>
+void check_fits_memory(const Model& model, const TrainerOptions& options) {
+  constexpr std::int64_t kAlways = 3;
+  constexpr std::int64_t kAdamSlots = 2;
+  const std::int64_t slots = options.method == "elbo" ? kAdamSlots : 0;
+  std::int64_t weights = 0;
+  for (const WeightedLayer& layer : model.layers()) {
+    weights += layer.shape.size() + layer.bias_size;
+  }
+  check_memory((model.parameter_count() * (kAlways + slots) + 2 * weights) *
+                   static_cast<std::int64_t>(sizeof(T)),
+               "the training of this network",
+               "use a smaller network, such as --hidden 50");
+}
+
 }  // namespace
 
 void check(const TrainerOptions& options) {
@@ -398,6 +416,7 @@ TrainingResult<T> fit(const Model& model, const DataView<T>& data,
                       Resumption<T> resumption) {
   check(options);
   check_data(model, data);
+  check_fits_memory<T>(model, options);
   return Run<T>(model, data, options, execution,
                 std::move(resumption))(callback);
 }

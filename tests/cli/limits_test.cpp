@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "cli/program.h"
 #include "support/temporary_folder.h"
 
@@ -76,14 +78,52 @@ TEST(Limits, DrawsThatDoNotFitAreRefusedWithAnEstimate) {
   }
 }
 
-TEST(Limits, RunningOutOfMemoryIsNoBug) {
+TEST(Limits, ANetworkThatDoesNotFitIsRefusedWithAnEstimate) {
   RADIR_SKIP_LIMITS;
   const TemporaryFolder folder;
   const std::string table = folder.write("t.csv", testing::small_table());
   const ProgramResult result =
       run_program("train '" + table +
-                      "' --target y --hidden 6000,6000 --threads 1 --out run",
-                  "", "ulimit -v 500000");
+                      "' --target y --method rdp --epochs 1 --no-holdout "
+                      "--hidden 20000,20000 --out run",
+                  "", "ulimit -v 4000000");
+  EXPECT_EQ(result.exit_code, 6) << result.err;
+  EXPECT_TRUE(contains(result.err, "the training of this network would take "))
+      << result.err;
+}
+
+TEST(Limits, AModelThatDoesNotFitIsNoDamagedFile) {
+  RADIR_SKIP_LIMITS;
+  const TemporaryFolder folder;
+  const std::string model = folder.write("big.safetensors", "");
+  std::filesystem::resize_file(model, 600000000);
+  const ProgramResult result =
+      run_program("inspect '" + model + "'", "", "ulimit -v 400000");
+  EXPECT_EQ(result.exit_code, 6) << result.err;
+  EXPECT_TRUE(contains(result.err, "there is no memory for its 600000000 "))
+      << result.err;
+}
+
+// Stacks of threads that are larger than all the memory there is.
+TEST(Limits, AJobWithoutThreadsIsNoBug) {
+  RADIR_SKIP_LIMITS;
+  const ProgramResult result =
+      run_program("launch --workers 2 -- version", "",
+                  "ulimit -s 4000000 && ulimit -v 3000000");
+  EXPECT_EQ(result.exit_code, 4) << result.err;
+  EXPECT_TRUE(contains(result.err, "cannot start a thread for the store of "))
+      << result.err;
+}
+
+TEST(Limits, RunningOutOfMemoryIsNoBug) {
+  RADIR_SKIP_LIMITS;
+  const TemporaryFolder folder;
+  const std::string table = folder.write("t.csv", testing::small_table());
+  const ProgramResult result = run_program(
+      "train '" + table +
+          "' --target y --method rdp --epochs 1 --no-holdout --hidden 1000000 "
+          "--threads 1 --out run",
+      "", "ulimit -v 700000");
   EXPECT_EQ(result.exit_code, 6) << result.err;
   EXPECT_TRUE(contains(result.err, "radir: out of memory; ")) << result.err;
 }

@@ -9,10 +9,25 @@
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
 #include "radir/collective/job.h"
+#include "radir/core/shell_text.h"
 #include "radir/workflows/job_sharded_sum.h"
 #include "radir/workflows/shared_run.h"
 
 namespace radir::cli {
+namespace {
+
+std::string resume_words(const RunOptions& options) {
+  std::string words;
+  for (const auto& [name, path] : {std::pair<const char*, const std::string&>(
+                                       "--data", options.moved_data),
+                                   {"--data-dir", options.moved_dir}}) {
+    if (path.empty()) continue;
+    words += (words.empty() ? "" : " ") + (name + (" " + shell_word(path)));
+  }
+  return words;
+}
+
+}  // namespace
 
 void add_run_options(CLI::App& command, RunOptions& options) {
   command
@@ -127,6 +142,7 @@ void with_stop_signals(
   checkpoints.every = options.checkpoint_every;
   checkpoints.stop_requested = [] { return StopSignals::received() != 0; };
   checkpoints.warn = say;
+  checkpoints.resume_words = resume_words(options);
   // With shards, the workers do all parts together.
   if (options.sharded == nullptr) checkpoints.shared = options.place.shared;
   checkpoints.sharded = options.sharded;

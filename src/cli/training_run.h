@@ -19,6 +19,7 @@ struct RunOptions {
   std::string out;         ///< the folder of a new run
   std::string resume;      ///< the folder of a run to resume
   std::string moved_data;  ///< where its data is now; "" where it was
+  std::string moved_dir;   ///< the same of its data folder
   std::chrono::milliseconds checkpoint_every = std::chrono::seconds(30);
   workflows::RunPlace place;
   train::ShardedSum* sharded = nullptr;  ///< CheckpointOptions::sharded

@@ -471,10 +471,10 @@ TableTraining TableTraining::resume(const std::string& run, const Note& note,
       files::JsonObject(config, folder.config_file()).object("command"));
   if (!table.empty()) {
     RADIR_CHECK(options.more_tables.empty(), ArgumentError, run,
-                ": has several tables; put them back where they were, ",
-                options.table, " and so on");
+                ": has several tables; put them back, ", options.table, " ...");
     options.table = table_path(table);
   }
+  check_is_there(options.table, run);
   Problem problem = load_problem(options, note);
   check_same_data(config, options.table, problem.data["fingerprint"]);
   check_same_part(config, options.table, "encoding", problem.data["encoding"]);

@@ -18,8 +18,10 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kShardsKey = "shards";
 
 std::string resume_command(const std::string& command,
-                           const io::RunFolder& folder) {
-  return "radir " + command + " --resume " + shell_word(folder.path());
+                           const io::RunFolder& folder,
+                           const std::string& words = "") {
+  return "radir " + command + " --resume " + shell_word(folder.path()) +
+         (words.empty() ? "" : " " + words);
 }
 
 }  // namespace
@@ -114,6 +116,15 @@ std::string run_options_text(const Json& config) {
   return text;
 }
 
+// The path of a file is absolute in config.json; other texts are no paths.
+void check_is_there(const std::string& source, const std::string& run) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  RADIR_CHECK(!fs::path(source).is_absolute() || fs::exists(source, error),
+              IoError, "cannot open ", source, ", the data of ", run,
+              ": no such file; if it was moved, add --data and its new path");
+}
+
 void check_same_data(const Json& config, const std::string& source,
                      const std::string& fingerprint) {
   const Json data = config.value("data", Json());
@@ -135,16 +146,17 @@ void check_same_part(const Json& config, const std::string& source,
 void train_in(const io::RunFolder& folder, const std::string& command,
               CheckpointOptions checkpoints,
               const std::function<void(const ResumableRun&)>& work) {
+  const std::string command_line =
+      resume_command(command, folder, checkpoints.resume_words);
   try {
     work(ResumableRun(folder, std::move(checkpoints)));
   } catch (const FinishedElsewhere&) {
     throw;
   } catch (const Interrupted&) {
-    detail::throw_error<Interrupted>("stopped; resume with: ",
-                                     resume_command(command, folder));
+    detail::throw_error<Interrupted>("stopped; resume with: ", command_line);
   } catch (const IoError& error) {
-    detail::throw_error<IoError>(error.what(), " (fix this, then resume with: ",
-                                 resume_command(command, folder), ")");
+    detail::throw_error<IoError>(
+        error.what(), " (fix this, then resume with: ", command_line, ")");
   } catch (...) {
     folder.discard_if_nothing_done();
     throw;

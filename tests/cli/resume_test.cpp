@@ -149,7 +149,7 @@ TEST_F(ResumeCommand, FindsATableThatMoved) {
   program.wait();
   if (fs::exists(model())) GTEST_SKIP() << "the training was faster";
   fs::rename(table, folder_ / "moved.csv");
-  expect_failure(resume(), 4, "no such file");
+  expect_failure(resume(), 4, "if it was moved, add --data and its new path");
   const std::string other =
       folder_.write("other.csv", testing::wave_table(1, 61));
   EXPECT_EQ(run_program(resume() + "--data '" + other + "'").exit_code, 4);
@@ -160,6 +160,29 @@ TEST_F(ResumeCommand, FindsATableThatMoved) {
             io::read_model(folder_ / "whole/model.safetensors").networks);
   expect_failure("train --data '" + table + "' --target y", 2,
                  "a new run takes its table as an argument");
+}
+
+TEST_F(ResumeCommand, AHintSaysAgainWhereTheTableIs) {
+  const std::string table = folder_.write("t.csv", testing::wave_table(0, 60));
+  const std::string moved = folder_ / "it moved.csv";
+  RunningProgram first({"train", table, "--target", "y", "--method", "rdp",
+                        "--epochs", "1000000", "--checkpoint-every", "5ms",
+                        "--out", run()});
+  ASSERT_TRUE(first.waits_for(checkpoint())) << first.err();
+  first.send(SIGKILL);
+  first.wait();
+  fs::rename(table, moved);
+  const auto before = fs::last_write_time(checkpoint());
+  RunningProgram second({"train", "--resume", run(), "--data", moved,
+                         "--checkpoint-every", "5ms"});
+  while (!second.has_ended() && fs::last_write_time(checkpoint()) == before) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  second.send(SIGTERM);
+  EXPECT_EQ(second.wait(), 128 + SIGTERM);
+  EXPECT_TRUE(contains(second.err(), "resume with: radir train --resume " +
+                                         run() + " --data '" + moved + "'"))
+      << second.err();
 }
 
 TEST_F(ResumeCommand, OneProcessAtATimeUsesAFolder) {

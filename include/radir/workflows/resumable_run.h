@@ -49,6 +49,9 @@ struct CheckpointOptions {
   /// TrainerOptions::sharded of every fit; null: none. All workers then do all
   /// parts together, one after another.
   train::ShardedSum* sharded = nullptr;
+  /// What messages add to the command that resumes the run: where data that has
+  /// moved is now, such as "--data new.csv".
+  std::string resume_words = {};
 };
 
 /// Training in a run folder that can be killed at any moment and resumed. The

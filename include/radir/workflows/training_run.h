@@ -69,6 +69,10 @@ auto read_run_options(const io::RunFolder& folder,
   }
 }
 
+/// Throws IoError, which says how to go on, when the data of a run that is
+/// resumed is no longer where it was.
+void check_is_there(const std::string& source, const std::string& run);
+
 /// Throws IoError, which names `source`, unless the run was started on data
 /// with this fingerprint.
 void check_same_data(const nlohmann::ordered_json& config,

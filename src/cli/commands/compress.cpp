@@ -110,16 +110,14 @@ void begin(CompressRunOptions options, RunOptions run,
   train(begun, begin_run(run.out, begun.config, run.place), run, common);
 }
 
-/// `moved` is where the images are now, or "".
-void resume(const CompressRunOptions& given, const std::string& moved,
-            const RunOptions& run, const CommonOptions& common) {
+void resume(const RunOptions& run, const CommonOptions& common) {
   const io::RunFolder folder = open_run(run.resume, run.place);
   const Json config = read_run_config(folder, kCommand);
   if (folder.is_finished()) {
     return finish_in_one(run, [&] { show_finished(folder, config, common); });
   }
   const CompressRun begun = workflows::resume_compress(
-      config, folder.config_file(), given.data_dir, moved);
+      config, folder.config_file(), run.moved_dir, run.moved_data);
   check_same_data(config, begun.options.data, begun.images.fingerprint);
   if (run.place.shared != nullptr) run.place.shared->check_same(config);
   train(begun, folder, run, common);
@@ -164,11 +162,14 @@ void add_compress(CLI::App& root, Invocation& invocation) {
        "radir compress --data digits --model lenet5 --out small"},
       [options, run, &root](const CommonOptions& common) {
         const CLI::App& parsed = *root.get_subcommand(kCommand);
-        if (!run->resume.empty()) check_resume_options(parsed);
-        const bool moved = parsed.count("--data") > 0;
+        if (!run->resume.empty()) {
+          check_resume_options(parsed);
+          if (parsed.count("--data") > 0) run->moved_data = options->data;
+          run->moved_dir = options->data_dir;
+        }
         as_worker(*run, [&](const RunOptions& worker) {
           if (worker.resume.empty()) return begin(*options, worker, common);
-          resume(*options, moved ? options->data : "", worker, common);
+          resume(worker, common);
         });
       });
   command

@@ -80,6 +80,7 @@ void add_reproduce_lenet(CLI::App& reproduce, Invocation& invocation,
       [options, run, name, &reproduce](const CommonOptions& common) {
         if (!run->resume.empty()) {
           check_resume_options(*reproduce.get_subcommand(name));
+          run->moved_dir = options->data_dir;
         }
         as_worker(*run, [&](const RunOptions& worker) {
           if (worker.resume.empty()) return begin(*options, worker, common);

@@ -33,22 +33,26 @@ std::optional<double> parse_threshold(const std::string& text) {
 constexpr const char* kSeedOption = "seed";
 
 template <typename Number>
-bool is_number(const std::string& text) {
+std::optional<Number> number_in(const std::string& text) {
   // The parser takes a leading plus, from_chars does not.
-  const char* const begin = text.data() + (text.front() == '+' ? 1 : 0);
+  const char* const begin = text.data() + (text.rfind('+', 0) == 0 ? 1 : 0);
   const char* const end = text.data() + text.size();
   Number value{};
   const auto [rest, error] = std::from_chars(begin, end, value);
-  return error == std::errc() && rest == end;
+  return error == std::errc() && rest == end ? std::optional(value)
+                                             : std::nullopt;
 }
 
 /// What is wrong with a text that should be an integer; nothing if it is one.
 template <typename Integer>
-std::string integer_problem(const std::string& text) {
-  if (!text.empty() && is_number<Integer>(text)) return "";
-  using Limits = std::numeric_limits<Integer>;
-  return "must be an integer from " + std::to_string(Limits::min()) + " to " +
-         std::to_string(Limits::max()) + ", but is \"" + text + "\"";
+std::string integer_problem(
+    const std::string& text,
+    Integer least = std::numeric_limits<Integer>::min(),
+    Integer most = std::numeric_limits<Integer>::max()) {
+  const std::optional<Integer> value = number_in<Integer>(text);
+  if (value && least <= *value && *value <= most) return "";
+  return "must be an integer from " + std::to_string(least) + " to " +
+         std::to_string(most) + ", but is \"" + text + "\"";
 }
 
 std::string threads_problem(const std::string& text) {
@@ -155,13 +159,28 @@ void check_numbers(CLI::App& app) {
     };
     if (type == "X" || type == "P") check(number_problem);
     if (!is_integer_type(type)) continue;
-    check(option->check_lname(kSeedOption) ? integer_problem<std::uint64_t>
-                                           : integer_problem<std::int64_t>);
+    if (option->check_lname(kSeedOption)) {
+      check([](const std::string& text) {
+        return integer_problem<std::uint64_t>(text);
+      });
+    } else {
+      check([](const std::string& text) {
+        return integer_problem<std::int64_t>(text);
+      });
+    }
   }
   const auto all = [](const CLI::App*) { return true; };
   for (CLI::App* subcommand : app.get_subcommands(all)) {
     check_numbers(*subcommand);
   }
+}
+
+void check_integer(CLI::Option& option, std::int64_t least, std::int64_t most) {
+  option.check(
+      [least, most](const std::string& text) {
+        return integer_problem<std::int64_t>(text, least, most);
+      },
+      "");
 }
 
 void add_model_argument(CLI::App& command, std::string& model) {

@@ -72,6 +72,10 @@ CLI::App* add_group(CLI::App& parent, const CommandInfo& info);
 /// parser would cut an integer that is too large to the largest.
 void check_numbers(CLI::App& app);
 
+/// Makes an option refuse, in the same words, what is not an integer in this
+/// range.
+void check_integer(CLI::Option& option, std::int64_t least, std::int64_t most);
+
 /// Adds the positional argument that every command on a model takes.
 void add_model_argument(CLI::App& command, std::string& model);
 

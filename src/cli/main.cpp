@@ -15,6 +15,7 @@
 
 #include "cli/command.h"
 #include "cli/escaping_buffer.h"
+#include "cli/parse_error.h"
 #include "cli/training_run.h"
 #include "cli/watched_buffer.h"
 #include "radir/core/error.h"
@@ -74,13 +75,6 @@ const CLI::App& deepest_parsed(const CLI::App& app) {
   return parsed.empty() ? app : deepest_parsed(*parsed.front());
 }
 
-/// "radir bench math"
-std::string full_name(const CLI::App& app) {
-  return app.get_parent() == nullptr
-             ? app.get_name()
-             : full_name(*app.get_parent()) + " " + app.get_name();
-}
-
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
@@ -123,6 +117,7 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
 void translate_help(std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front() != "help") return;
   arguments.erase(arguments.begin());
+  if (arguments == std::vector<std::string>{"help"}) arguments.clear();
   arguments.emplace_back("--help");
 }
 
@@ -169,7 +164,7 @@ int run(std::vector<std::string> arguments) {
     }
     return root.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
-    throw ArgumentError(error.what());
+    throw ArgumentError(text_of(error, deepest_parsed(root)));
   }
   const CLI::App& command = deepest_parsed(root);
   std::vector<std::string> untaken = root.remaining(true);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
 #include "radir/collective/job.h"
@@ -49,13 +50,15 @@ void add_run_options(CLI::App& command, RunOptions& options) {
           "Time between checkpoints: 500ms, 30s, 5m, 1h")
       ->type_name("TIME")
       ->default_str("30s");
-  command
-      .add_option("--shards", options.place.shards,
-                  "Number of shards that each batch is computed in, so that "
-                  "several workers train one network to the same bits; a power "
-                  "of two (default: 0, none)")
-      ->type_name("N")
-      ->check(CLI::Range(std::int64_t{0}, train::kMostShards));
+  CLI::Option* shards =
+      command
+          .add_option(
+              "--shards", options.place.shards,
+              "Number of shards that each batch is computed in, so that "
+              "several workers train one network to the same bits; a power "
+              "of two (default: 0, none)")
+          ->type_name("N");
+  check_integer(*shards, 0, train::kMostShards);
 }
 
 void check_resume_options(const CLI::App& command) {

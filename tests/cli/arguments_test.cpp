@@ -44,7 +44,31 @@ TEST(Arguments, WrongNumbersAndChoicesAreExplained) {
                  "--weights must be mean or mode, but is \"middle\"");
 }
 
+TEST(Arguments, WhatIsMissingOrTooMuchIsNamed) {
+  expect_failure("train t.csv --target y --shards x", 2,
+                 "--shards: must be an integer from 0 to 1024, but is \"x\"");
+  expect_failure("launch --workers x -- version", 2,
+                 "--workers: must be an integer from 1 to 1000, but is \"x\"");
+  expect_failure("reproduce uci --restarts 0", 2,
+                 "--restarts: must be an integer from 1 to 1000, but is \"0\"");
+  expect_failure("reproduce uci --restarts", 2,
+                 "--restarts needs a value: --restarts N");
+  expect_failure("train --target", 2,
+                 "--target needs a value: --target COLUMN (see radir train ");
+  expect_failure("version --json=maybe", 2,
+                 "--json takes no value, but has \"maybe\"");
+  expect_failure("version --seed 1 --seed 2", 2,
+                 "--seed takes one value, but is given 2");
+  expect_failure("predict", 2,
+                 "RUN|MODEL is missing (see radir predict --help)");
+  expect_failure("predict run", 2, "TABLE is missing");
+  expect_failure("prune run", 2, "--out FILE is missing");
+  expect_failure("export run --onnx f --samples 5", 2,
+                 "--samples needs --everything");
+}
+
 TEST(Arguments, HelpIsACommandToo) {
+  EXPECT_EQ(run_program("help help").out, run_program("--help").out);
   EXPECT_EQ(run_program("help").out, run_program("--help").out);
   EXPECT_EQ(run_program("help train").out, run_program("train --help").out);
   EXPECT_EQ(run_program("help bench math").out,
@@ -77,6 +101,7 @@ TEST(Arguments, AWrongInstructionSetIsNotTheModelsFault) {
   EXPECT_EQ(result.err,
             "radir: RADIR_ISA must be generic, avx2 or avx512, but is "
             "\"sse9\"\n");
+  EXPECT_EQ(run_program("version", "", "export RADIR_ISA=sse9").out, "");
 }
 
 TEST(Arguments, AFolderThatWasThereStaysAfterAFailure) {

@@ -87,7 +87,7 @@ TEST_F(ExportCommand, FailuresAreOneLine) {
   expect_failure("export '" + run_ + "'", 2,
                  "--onnx FILE or --torchscript FILE");
   expect_failure("export '" + run_ + to_file + "--torchscript x.pt", 2,
-                 "excludes");
+                 "cannot be used with");
   expect_failure("export '" + run_ + to_file + "--network 3", 2, "from 1 to 2");
   expect_failure("export '" + run_ + to_file + "--weights middle", 2,
                  "--weights");

@@ -62,7 +62,8 @@ TEST_F(LaunchCommand, FailsWithTheMessagesOfItsWorkers) {
 }
 
 TEST_F(LaunchCommand, RefusesWhatItCannotRun) {
-  expect_failure("launch", 2, "command is required");
+  expect_failure("launch", 2,
+                 "COMMAND ... is missing (see radir launch --help)");
   expect_failure("launch -- launch -- version", 2,
                  "launch cannot start itself");
   expect_failure("launch --workers 0 -- version", 2, "--workers");

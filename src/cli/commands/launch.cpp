@@ -83,27 +83,31 @@ void add_launch(CLI::App& root, Invocation& invocation) {
   command->callback([words, &invocation] {
     invocation.action = [words] { launch(*words); };
   });
-  command->add_option("--workers", words->workers, "Number of processes")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command
-      ->add_option("--restarts", words->restarts,
-                   "How often workers that were killed are started again, all "
-                   "together")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
+  CLI::Option* workers =
+      command->add_option("--workers", words->workers, "Number of processes")
+          ->type_name("N")
+          ->capture_default_str();
+  check_integer(*workers, 1, 1000);
+  CLI::Option* restarts =
+      command
+          ->add_option(
+              "--restarts", words->restarts,
+              "How often workers that were killed are started again, all "
+              "together")
+          ->type_name("N")
+          ->capture_default_str();
+  check_integer(*restarts, 0, 1000000);
   command
       ->add_option("--address", words->address,
                    "Address of this machine that workers connect to")
       ->type_name("ADDRESS")
       ->capture_default_str();
-  command
-      ->add_option("--port", words->port, "Port of the store; 0 for a free one")
-      ->type_name("N")
-      ->check(CLI::Range(0, 65535))
-      ->capture_default_str();
+  CLI::Option* port = command
+                          ->add_option("--port", words->port,
+                                       "Port of the store; 0 for a free one")
+                          ->type_name("N")
+                          ->capture_default_str();
+  check_integer(*port, 0, 65535);
   command
       ->add_option_function<std::string>(
           "--lease",

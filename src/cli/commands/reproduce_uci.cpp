@@ -108,12 +108,13 @@ void add_reproduce_uci(CLI::App& reproduce, Invocation& invocation) {
                    "benchmark; all for every one")
       ->delimiter(',')
       ->type_name("NAME");
-  command
-      ->add_option("--restarts", options->restarts,
-                   "Networks of the mixture of each of these methods")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  CLI::Option* restarts =
+      command
+          ->add_option("--restarts", options->restarts,
+                       "Networks of the mixture of each of these methods")
+          ->type_name("N")
+          ->capture_default_str();
+  check_integer(*restarts, 1, 1000);
   command
       ->add_option("--data-dir", options->data_dir,
                    "Folder with uci/ (default: RADIR_DATA_DIR)")

@@ -9,17 +9,19 @@ namespace radir::cli {
 namespace {
 
 void print_version(const CommonOptions& common) {
+  // Throws for a wrong RADIR_ISA, before anything is printed.
+  const std::string isa = to_string(active_isa());
   if (common.json) {
     const nlohmann::ordered_json document = {{"version", version()},
-                                             {"isa", to_string(active_isa())},
+                                             {"isa", isa},
                                              {"cpu", cpu_name()},
                                              {"threads", available_threads()}};
     std::cout << document.dump(2) << "\n";
     return;
   }
   std::cout << "radir " << version() << "\n"
-            << "processor  " << cpu_name() << ", " << to_string(active_isa())
-            << " kernels, " << available_threads() << " threads\n";
+            << "processor  " << cpu_name() << ", " << isa << " kernels, "
+            << available_threads() << " threads\n";
 }
 
 }  // namespace

@@ -100,6 +100,16 @@ TEST_F(ReproduceCommand, UciGoesOnToTheSameTableAfterASignal) {
   const ProgramResult text = run_program(resume("uci"));
   EXPECT_TRUE(contains(text.out, "yacht")) << text.out;
   EXPECT_TRUE(contains(text.out, "run  " + run())) << text.out;
+  // A result that was edited is not believed.
+  const std::string kept = run() + "/yacht-split-0.json";
+  std::string edited = read_bytes(kept);
+  const std::size_t digit =
+      edited.find_first_of("123456789", edited.find("\"rmse\""));
+  ASSERT_NE(digit, std::string::npos) << edited;
+  edited[digit] = edited[digit] == '9' ? '8' : '9';
+  folder_.write("run/yacht-split-0.json", edited);
+  EXPECT_EQ(document(run_program(resume("uci") + "--json")), table);
+  EXPECT_NE(read_bytes(kept), edited);
   // A result that is lost is found again, when it can be written.
   const std::string lost = run() + "/yacht-split-1.json";
   fs::remove(lost);

@@ -26,6 +26,9 @@ struct FittedColumn {
 /// What becomes of the id.
 inline constexpr const char* kIdColumn = "carried into the predictions";
 
+/// How a target with a logarithm is coded.
+inline constexpr const char* kLogTarget = "on a logarithmic scale";
+
 /// Why a constant column is ignored.
 inline constexpr const char* kConstantColumn =
     "it has the same value in every row";
@@ -38,6 +41,15 @@ FittedColumn fit_input(const Table& table, const Column& column,
                        const RowNumbers& rows, MissingValues missing);
 /// Of a target: standardised, or with a class for each category.
 FittedColumn fit_target(const Column& column, const RowNumbers& rows);
+
+/// The code of a numeric target on a logarithmic scale: the offset is a tenth
+/// of the median of the values above 0, the end twice the largest. Throws
+/// IoError for a value below 0.
+ColumnCode with_logarithm(const std::string& source, const Column& column,
+                          const RowNumbers& rows, ColumnCode code);
+/// Whether a logarithm may help: no value is below 0, and the largest is four
+/// times as far above the median as the smallest is below.
+bool is_skewed(const Column& column, const RowNumbers& rows);
 
 /// Up to `count` pieces between quantiles of a column's values in the rows;
 /// none where there are fewer than three different quantiles.

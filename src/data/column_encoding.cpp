@@ -152,8 +152,16 @@ std::vector<std::int64_t> category_indices(
   return indices;
 }
 
+double standardised(const ColumnCode& code, double value) {
+  return (code.transform.apply(value) - code.mean) / code.scale;
+}
+
+double target_value(const ColumnCode& code, double standardised) {
+  return code.transform.invert(code.mean + code.scale * standardised);
+}
+
 void encode_number(const ColumnCode& code, double value, float* out) {
-  *out++ = static_cast<float>((value - code.mean) / code.scale);
+  *out++ = static_cast<float>(standardised(code, value));
   for (const NumberPiece& piece : code.pieces) {
     const double share =
         std::clamp((value - piece.from) / (piece.to - piece.from), 0.0, 1.0);

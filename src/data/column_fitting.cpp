@@ -8,6 +8,7 @@
 #include "data/date.h"
 #include "data/day_values.h"
 #include "radir/core/error.h"
+#include "radir/likelihood/target_transform.h"
 
 namespace radir::data {
 namespace {
@@ -373,6 +374,52 @@ std::vector<NumberPiece> fit_pieces(const Column& column,
     if (piece.scale > 1e-6) pieces.push_back(piece);
   }
   return pieces;
+}
+
+ColumnCode with_logarithm(const std::string& source, const Column& column,
+                          const RowNumbers& rows, ColumnCode code) {
+  constexpr double kOffset = 0.1;  // of the median
+  constexpr double kEnd = 2;       // of the largest value
+  std::vector<double> values;
+  for (const std::int64_t row : rows) {
+    const double value = column.number(row);
+    if (std::isnan(value)) continue;
+    RADIR_CHECK(value >= 0, IoError, source, ": row ", row + 1,
+                " has the target ", value,
+                ", but a logarithmic target must not be below 0; train with ",
+                "--target-scale own");
+    if (value > 0) values.push_back(value);
+  }
+  RADIR_CHECK(!values.empty(), IoError, source, ": column \"", column.name(),
+              "\": no value is above 0, so it has no logarithm");
+  std::sort(values.begin(), values.end());
+  code.transform = likelihood::TargetTransform::logarithm(
+      kOffset * values[values.size() / 2], kEnd * values.back());
+  fit_moments(
+      rows,
+      [&](std::int64_t row) {
+        return code.transform.apply(column.number(row));
+      },
+      code);
+  return code;
+}
+
+bool is_skewed(const Column& column, const RowNumbers& rows) {
+  constexpr double kLongTail = 4;
+  std::vector<double> values;
+  values.reserve(rows.size());
+  for (const std::int64_t row : rows) {
+    const double value = column.number(row);
+    if (value < 0) return false;
+    if (!std::isnan(value)) values.push_back(value);
+  }
+  if (values.empty()) return false;
+  const auto middle =
+      values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  const double median = *middle;
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return *high - median > kLongTail * (median - *low);
 }
 
 FittedColumn fit_target(const Column& column, const RowNumbers& rows) {

@@ -25,6 +25,7 @@ ColumnReading reading_of(const ColumnCode& code, ColumnRole role) {
   reading.type = code.type;
   if (role == ColumnRole::Input) reading.inputs = code.width();
   reading.levels = static_cast<std::int64_t>(code.categories.size());
+  if (!code.transform.is_none()) reading.note = kLogTarget;
   return reading;
 }
 

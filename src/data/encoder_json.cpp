@@ -7,6 +7,7 @@
 #include "radir/data/data_kind.h"
 #include "radir/data/table_encoder.h"
 #include "radir/files/json_object.h"
+#include "radir/likelihood/target_transform.h"
 
 // Encoders in model files. Keys that version 0.1 did not know are written only
 // where they say something, so that its files and ours are the same otherwise.
@@ -47,6 +48,10 @@ Json code_to_json(const ColumnCode& code) {
     json["mean"] = code.mean;
     json["scale"] = code.scale;
     if (code.resolution > 0) json["resolution"] = code.resolution;
+    if (!code.transform.is_none()) {
+      json["log"] = {{"offset", code.transform.offset()},
+                     {"end", code.transform.end()}};
+    }
     for (const NumberPiece& piece : code.pieces) {
       json["pieces"].push_back({{"from", piece.from},
                                 {"to", piece.to},
@@ -98,6 +103,17 @@ void read_pieces(files::JsonObject& json, ColumnCode& code) {
               " pieces, which is too many");
 }
 
+likelihood::TargetTransform read_transform(files::JsonObject json) {
+  const double offset = json.number("offset");
+  const double end = json.number("end");
+  json.finish();
+  try {
+    return likelihood::TargetTransform::logarithm(offset, end);
+  } catch (const ArgumentError& error) {
+    detail::throw_error<IoError>(json.where(), ": ", error.what());
+  }
+}
+
 ColumnCode column_from_json(files::JsonObject json) {
   ColumnCode code;
   code.name = json.text("name");
@@ -112,6 +128,9 @@ ColumnCode column_from_json(files::JsonObject json) {
     code.scale = json.number("scale");
     if (code.type == ColumnType::Numeric && json.has("resolution")) {
       code.resolution = json.number("resolution", 0, kLargest);
+    }
+    if (code.type == ColumnType::Numeric && json.has("log")) {
+      code.transform = read_transform(json.object("log"));
     }
     if (code.type == ColumnType::Numeric && json.has("pieces")) {
       read_pieces(json, code);
@@ -176,6 +195,8 @@ TableEncoder TableEncoder::from_json(const std::string& text) {
   encoder.missing_ = json.choice("missing", missing_value_choices());
   for (const files::JsonObject& input : json.objects("inputs")) {
     encoder.inputs_.push_back(column_from_json(input));
+    RADIR_CHECK(encoder.inputs_.back().transform.is_none(), IoError,
+                input.where(), ": an input has no logarithm");
     encoder.input_size_ += encoder.inputs_.back().width();
   }
   encoder.target_ = column_from_json(json.object("target"));

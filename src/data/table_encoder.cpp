@@ -326,6 +326,24 @@ TableEncoder TableEncoder::with_pieces(const Table& table,
   return result;
 }
 
+TableEncoder TableEncoder::with_log_target(const Table& table,
+                                           const RowNumbers& rows) const {
+  RADIR_CHECK(!is_classification(), ArgumentError, "with_log_target: the ",
+              "target \"", target_.name, "\" has classes");
+  TableEncoder result = *this;
+  result.target_ =
+      with_logarithm(table.source(), table.column(target_.name), rows, target_);
+  for (ColumnReading& reading : result.columns_) {
+    if (reading.name == target_.name) reading.note = kLogTarget;
+  }
+  return result;
+}
+
+bool TableEncoder::has_skewed_target(const Table& table,
+                                     const RowNumbers& rows) const {
+  return !is_classification() && is_skewed(table.column(target_.name), rows);
+}
+
 bool TableEncoder::has_pieces() const {
   return std::any_of(
       inputs_.begin(), inputs_.end(),

@@ -7,6 +7,12 @@
 
 namespace radir::likelihood {
 
+double variance_of(const MixtureComponent& c) {
+  const double variance = c.scale * c.scale;
+  if (std::isinf(c.degrees_of_freedom)) return variance;
+  return variance * c.degrees_of_freedom / (c.degrees_of_freedom - 2);
+}
+
 double log_density_at_centre(double degrees_of_freedom) {
   if (std::isinf(degrees_of_freedom)) return std::log(kInvSqrtTwoPi);
   const double shape = degrees_of_freedom / 2;

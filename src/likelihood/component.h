@@ -4,6 +4,8 @@
 
 namespace radir::likelihood {
 
+double variance_of(const MixtureComponent& c);
+
 /// Log density of Student's t at 0, of scale 1.
 double log_density_at_centre(double degrees_of_freedom);
 

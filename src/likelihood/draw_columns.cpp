@@ -16,6 +16,7 @@ PredictiveMixture DrawColumns::mixture() const {
 }
 
 std::optional<DrawColumns> columns_of(const PredictiveMixture& mixture) {
+  if (!mixture.transform().is_none()) return std::nullopt;
   const std::vector<MixtureComponent>& components = mixture.components();
   const MixtureComponent& first = components.front();
   DrawColumns columns;

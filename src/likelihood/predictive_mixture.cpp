@@ -13,12 +13,6 @@
 namespace radir::likelihood {
 namespace {
 
-double variance_of(const MixtureComponent& c) {
-  const double variance = c.scale * c.scale;
-  if (std::isinf(c.degrees_of_freedom)) return variance;
-  return variance * c.degrees_of_freedom / (c.degrees_of_freedom - 2);
-}
-
 /// A power of two near `value`: dividing by it changes no digit.
 double power_of_two(double value) {
   return value > 0 ? std::ldexp(1.0, std::ilogb(value)) : 1;
@@ -49,8 +43,9 @@ kernels::NormalColumns from(const Columns& columns, std::size_t first = 0) {
 
 }  // namespace
 
-PredictiveMixture::PredictiveMixture(std::vector<MixtureComponent> components)
-    : components_(std::move(components)) {
+PredictiveMixture::PredictiveMixture(std::vector<MixtureComponent> components,
+                                     const TargetTransform& transform)
+    : components_(std::move(components)), transform_(transform) {
   RADIR_CHECK(!components_.empty(), ArgumentError,
               "PredictiveMixture: needs at least one component");
   smallest_scale_ = std::numeric_limits<double>::infinity();
@@ -71,6 +66,9 @@ PredictiveMixture::PredictiveMixture(std::vector<MixtureComponent> components)
                 "finite location, a finite scale above 0 and more than 2 ",
                 "degrees of freedom, but has ", c.location, ", ", c.scale,
                 " and ", c.degrees_of_freedom);
+    RADIR_CHECK(transform_.is_none() || c.offset == 0, ArgumentError,
+                "PredictiveMixture: with a transform a component is a draw, ",
+                "so its offset must be 0, but is ", c.offset);
     mean_ += c.location * (c.weight / total_weight_);
     smallest_scale_ = std::min(smallest_scale_, c.scale);
   }
@@ -91,6 +89,7 @@ PredictiveMixture::PredictiveMixture(std::vector<MixtureComponent> components)
     epistemic_variance_ += share * distance * distance;
   }
   set_columns();
+  if (!transform_.is_none()) set_own_moments();
 }
 
 void PredictiveMixture::set_columns() {
@@ -110,14 +109,19 @@ double PredictiveMixture::deviation(double variance) const {
 }
 
 double PredictiveMixture::standard_deviation() const {
+  if (own_) {
+    return std::sqrt(own_->epistemic_variance + own_->aleatoric_variance);
+  }
   return deviation(epistemic_variance_ + aleatoric_variance_);
 }
 
 double PredictiveMixture::epistemic_deviation() const {
+  if (own_) return std::sqrt(own_->epistemic_variance);
   return deviation(epistemic_variance_);
 }
 
 double PredictiveMixture::aleatoric_deviation() const {
+  if (own_) return std::sqrt(own_->aleatoric_variance);
   return deviation(aleatoric_variance_);
 }
 
@@ -141,20 +145,26 @@ double PredictiveMixture::log_mean(const LogOf& log_of) const {
 }
 
 double PredictiveMixture::log_density(double value) const {
-  return log_mean([&](const MixtureComponent& c, double centre) {
-    return log_density_of(c, centre, value);
-  });
+  const double place = transform_.apply(value);
+  return transform_.log_slope(value) +
+         log_mean([&](const MixtureComponent& c, double centre) {
+           return log_density_of(c, centre, place);
+         });
 }
 
 double PredictiveMixture::log_interval_density(double value,
                                                double width) const {
-  return log_mean([&](const MixtureComponent& c, double centre) {
-    return log_mean_density_of(c, centre, value - width / 2, value + width / 2);
-  });
+  const double low = transform_.apply(value - width / 2);
+  const double high = transform_.apply(value + width / 2);
+  const double stretch =
+      transform_.is_none() ? 0 : std::log(high - low) - std::log(width);
+  return stretch + log_mean([&](const MixtureComponent& c, double centre) {
+           return log_mean_density_of(c, centre, low, high);
+         });
 }
 
 double PredictiveMixture::cdf(double value) const {
-  return cdf_and_slope(value).cdf;
+  return cdf_and_slope(transform_.apply(value)).cdf;
 }
 
 PredictiveMixture::Slope PredictiveMixture::cdf_and_slope(double value) const {
@@ -172,17 +182,22 @@ PredictiveMixture::Slope PredictiveMixture::cdf_and_slope(double value) const {
   return {sum.cdf / total_weight_, sum.density / total_weight_};
 }
 
-/// The result is the first point of a grid with cdf(point) >= probability. The
-/// grid depends on the mixture alone, so that quantiles are in the order of
-/// their probabilities however the search goes.
 double PredictiveMixture::quantile(double probability) const {
   RADIR_CHECK(probability > 0 && probability < 1, DomainError,
               "quantile: the probability must lie between 0 and 1, but is ",
               probability);
+  return transform_.invert(transformed_quantile(probability));
+}
+
+/// The result is the first point of a grid with cdf(point) >= probability. The
+/// grid depends on the mixture alone, so that quantiles are in the order of
+/// their probabilities however the search goes.
+double PredictiveMixture::transformed_quantile(double probability) const {
   // Components of very different scales: a grid that is fine enough for the
   // narrow ones and reaches the wide ones is that of all doubles.
   constexpr double kSmallShare = 1e-6;
-  const double deviation = standard_deviation();
+  const double deviation =
+      this->deviation(epistemic_variance_ + aleatoric_variance_);
   const std::optional<double> found =
       smallest_scale_ > kSmallShare * deviation
           ? quantile_by_newton(probability, deviation)
@@ -238,12 +253,14 @@ double PredictiveMixture::quantile_by_bisection(double probability) const {
   while (high - 1 > low) {
     // Halves first: the difference itself may overflow.
     const std::int64_t middle = low / 2 + high / 2 + (low % 2 + high % 2) / 2;
-    (cdf(double_of(middle)) < probability ? low : high) = middle;
+    const double here = cdf_and_slope(double_of(middle)).cdf;
+    (here < probability ? low : high) = middle;
   }
   return double_of(high);
 }
 
 double PredictiveMixture::crps(double value) const {
+  if (!transform_.is_none()) return transformed_crps(value);
   const std::size_t count = components_.size();
   Columns normal = columns_;
   if (normal.locations.empty()) {

@@ -67,6 +67,7 @@ std::vector<workflows::TableSettings> candidates(const UciOptions& options,
     settings.method = "rdp";
     settings.hidden = {hidden_units};
     settings.noise = noise;
+    settings.target_scale = workflows::TargetScale::Own;
     settings.grouping = prior.grouping;
     settings.direction_gap = prior.direction_gap;
     settings.steps = steps;

@@ -33,10 +33,9 @@ UciScore uci_score(const workflows::TableModel& model,
   double squares = 0;
   const auto overflowed = predictor.regression(
       test, [&](std::int64_t row, const likelihood::PredictiveMixture& p) {
-        const double target =
-            code.mean +
-            code.scale * static_cast<double>(
-                             test.targets[static_cast<std::size_t>(row)]);
+        const double target = data::target_value(
+            code,
+            static_cast<double>(test.targets[static_cast<std::size_t>(row)]));
         result.log_likelihood += p.log_density(target);
         const auto score = likelihood::score(p, target, {}, code.resolution);
         result.interval_log_likelihood += score.log_interval_density.value_or(

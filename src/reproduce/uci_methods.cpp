@@ -51,6 +51,7 @@ TableSettings base_settings(const UciOptions& options,
   settings.method = method;
   settings.hidden = {hidden_units};
   settings.noise = likelihood::Kind::Gaussian;
+  settings.target_scale = workflows::TargetScale::Own;
   settings.steps = uci_steps(options, rows);
   // One is not asked for: a method has its own number.
   settings.restarts = options.restarts > 1 ? options.restarts : 0;

@@ -117,7 +117,8 @@ void Assessor::add_numbers(TablePredictor& predictor,
     Found& here = found[at];
     AssessedRow& row = here.row;
     row.row = rows.table_rows[at] + first_row;
-    row.actual = code.mean + code.scale * static_cast<double>(rows.targets[at]);
+    row.actual =
+        data::target_value(code, static_cast<double>(rows.targets[at]));
     row.predicted = p.mean();
     row.epistemic = p.epistemic_deviation();
     row.aleatoric = p.aleatoric_deviation();

@@ -61,6 +61,38 @@ std::vector<std::size_t> linear_inputs(const data::TableEncoder& encoder) {
   return used;
 }
 
+/// Targets on their own scale, standardised.
+class OwnTargets {
+ public:
+  OwnTargets(const data::ColumnCode& target, const data::EncodedRows& rows)
+      : mean(target.mean), scale(target.scale), encoded_(rows.targets) {
+    if (target.transform.is_none()) return;
+    // In units of the largest, of which nothing overflows.
+    std::vector<double> values;
+    double largest = 0;
+    for (const float value : rows.targets) {
+      values.push_back(data::target_value(target, static_cast<double>(value)));
+      largest = std::max(largest, std::abs(values.back()));
+    }
+    mean = 0;
+    scale = largest > 0 ? largest : 1;
+    for (const double value : values) {
+      decoded_.push_back(static_cast<float>(value / scale));
+    }
+  }
+
+  const std::vector<float>& values() const {
+    return decoded_.empty() ? encoded_ : decoded_;
+  }
+
+  double mean;
+  double scale;
+
+ private:
+  const std::vector<float>& encoded_;
+  std::vector<float> decoded_;  // where the encoded ones are transformed
+};
+
 }  // namespace
 
 ConstantModel::ConstantModel(const data::TableEncoder& encoder,
@@ -76,17 +108,18 @@ ConstantModel::ConstantModel(const data::TableEncoder& encoder,
     }
     return;
   }
+  const OwnTargets own(target, rows);
   double mean = 0, squares = 0;
-  for (const float value : rows.targets) {
+  for (const float value : own.values()) {
     mean += static_cast<double>(value) / count;
   }
-  for (const float value : rows.targets) {
+  for (const float value : own.values()) {
     const double away = static_cast<double>(value) - mean;
     squares += away * away / count;
   }
-  mean_ = target.mean + target.scale * mean;
+  mean_ = own.mean + own.scale * mean;
   // A fold of equal targets has no spread.
-  deviation_ = target.scale * std::max(std::sqrt(squares), 1e-6);
+  deviation_ = own.scale * std::max(std::sqrt(squares), 1e-6);
 }
 
 likelihood::PredictiveMixture ConstantModel::number() const {
@@ -109,8 +142,9 @@ std::optional<LinearModel> LinearModel::fit(const data::TableEncoder& encoder,
   const double cost =
       static_cast<double>(rows.count) * static_cast<double>(inputs * inputs);
   const std::int64_t stride = 1 + static_cast<std::int64_t>(cost / kMostWork);
-  model.target_mean_ = encoder.target().mean;
-  model.target_scale_ = encoder.target().scale;
+  const OwnTargets own(encoder.target(), rows);
+  model.target_mean_ = own.mean;
+  model.target_scale_ = own.scale;
   model.centre_.assign(inputs, 0);
   double count = 0;
   const auto row = [&](std::int64_t r) {
@@ -120,7 +154,7 @@ std::optional<LinearModel> LinearModel::fit(const data::TableEncoder& encoder,
     for (std::size_t i = 0; i < inputs; ++i) {
       model.centre_[i] += static_cast<double>(row(r)[model.used_[i]]);
     }
-    model.level_ += static_cast<double>(rows.targets[at(r)]);
+    model.level_ += static_cast<double>(own.values()[at(r)]);
     ++count;
   }
   for (double& value : model.centre_) value /= count;
@@ -131,7 +165,7 @@ std::optional<LinearModel> LinearModel::fit(const data::TableEncoder& encoder,
   double squares = 0;
   for (std::int64_t r = 0; r < rows.count; r += stride) {
     const auto x = model.centred(row(r));
-    const double y = static_cast<double>(rows.targets[at(r)]) - model.level_;
+    const double y = static_cast<double>(own.values()[at(r)]) - model.level_;
     squares += y * y;
     for (std::size_t i = 0; i < inputs; ++i) {
       moments[i] += x[i] * y;

@@ -85,7 +85,7 @@ void add_number(TablePredictor& predictor, const data::EncodedRows& rows,
           total += c.weight;
         }
         for (const likelihood::MixtureComponent& c : p.components()) {
-          locations[at].push_back(c.location - c.offset);
+          locations[at].push_back(p.draw_mean(c));
           weights[at].push_back(c.weight / total);
         }
         variances[at] = p.aleatoric_deviation() * p.aleatoric_deviation();

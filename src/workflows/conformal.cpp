@@ -46,12 +46,12 @@ likelihood::QuantileCorrection conformal_correction(
   std::vector<double> found(static_cast<std::size_t>(aside.count),
                             std::nan(""));
   const data::ColumnCode& target = model.encoder.target();
-  predictor.regression(aside, [&](std::int64_t i,
-                                  const likelihood::PredictiveMixture& p) {
-    const auto at = static_cast<std::size_t>(i);
-    found[at] = p.cdf(target.mean +
-                      target.scale * static_cast<double>(aside.targets[at]));
-  });
+  predictor.regression(
+      aside, [&](std::int64_t i, const likelihood::PredictiveMixture& p) {
+        const auto at = static_cast<std::size_t>(i);
+        found[at] = p.cdf(
+            data::target_value(target, static_cast<double>(aside.targets[at])));
+      });
   std::vector<double> probabilities;
   for (const double probability : found) {
     if (!std::isnan(probability)) probabilities.push_back(probability);

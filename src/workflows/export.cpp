@@ -40,7 +40,8 @@ std::string input_note(const std::string& kind) {
 
 std::string output_note(const likelihood::Likelihood& likelihood, bool table) {
   return likelihood.describe_outputs(
-      table ? "standardised target (times its scale plus its mean: the target)"
+      table ? "standardised target (times its scale plus its mean: the target, "
+              "or, with \"log\" in the metadata, its logarithm; docs/files.md)"
             : "target");
 }
 

@@ -11,6 +11,7 @@
 #include "radir/kernels/likelihood.h"
 #include "radir/likelihood/gaussian.h"
 #include "radir/likelihood/options.h"
+#include "radir/likelihood/target_transform.h"
 #include "radir/network/plain_network.h"
 #include "radir/network/spec.h"
 #include "radir/train/evaluation.h"
@@ -197,7 +198,7 @@ class PredictionFile {
                             note;
   }
 
-  /// In original units.
+  /// In original units, or on their transformed scale.
   std::string target_of(const std::string& standardised) {
     const data::ColumnCode& target = model_.encoder.target();
     return graph_.node("Add",
@@ -307,8 +308,13 @@ class PredictionFile {
   }
 
   void add_numbers(const std::string& outputs) {
+    const likelihood::TargetTransform& transform =
+        model_.encoder.target().transform;
     const MixtureValues mixture = mixture_of(outputs);
-    const MixtureMoments moments = mixture_moments(graph_, mixture);
+    const MixtureMoments located = mixture_moments(graph_, mixture);
+    const MixtureMoments moments =
+        transform.is_none() ? located
+                            : transformed_moments(graph_, mixture, transform);
     const auto add = [&](const char* name, const std::string& value,
                          const std::string& note) {
       add_output(value, name, OnnxElement::Double, 1, note);
@@ -324,9 +330,13 @@ class PredictionFile {
     for (const double p : options_.quantiles) {
       probabilities.push_back(model_.correction(p));
     }
+    const std::string quantiles =
+        mixture_quantiles(graph_, mixture, located, probabilities);
     add_output(
-        mixture_quantiles(graph_, mixture, moments, probabilities), "quantiles",
-        OnnxElement::Double, static_cast<std::int64_t>(probabilities.size()),
+        transform.is_none() ? quantiles
+                            : inverse_transform(graph_, quantiles, transform),
+        "quantiles", OnnxElement::Double,
+        static_cast<std::int64_t>(probabilities.size()),
         fmt::format("quantiles {}{}", fmt::join(options_.quantiles, ", "),
                     model_.correction.is_none() ? "" : ", corrected"));
   }

@@ -92,7 +92,7 @@ TableMetrics constant_scores(const data::TableEncoder& encoder,
     for (const float value : part.held_out.targets) {
       numbers.add(likelihood::score(
           part.constant->number(),
-          target.mean + target.scale * static_cast<double>(value), {},
+          data::target_value(target, static_cast<double>(value)), {},
           target.resolution));
     }
     for (const std::int64_t label : part.held_out.labels) {
@@ -116,11 +116,9 @@ TableMetrics linear_scores(const data::TableEncoder& encoder,
       for (std::int64_t i = 0; i < part.held_out.count; ++i) {
         const auto p = part.line->predict(part.held_out.inputs.data() +
                                           i * encoder.input_size());
-        const double actual =
-            target.mean +
-            target.scale *
-                static_cast<double>(
-                    part.held_out.targets[static_cast<std::size_t>(i)]);
+        const double actual = data::target_value(
+            target, static_cast<double>(
+                        part.held_out.targets[static_cast<std::size_t>(i)]));
         const auto score =
             p ? likelihood::score(*p, actual, {}, target.resolution)
               : likelihood::RegressionScore();

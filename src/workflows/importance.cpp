@@ -159,8 +159,9 @@ std::vector<double> losses_of(TablePredictor& predictor,
   predictor.regression(
       rows, [&](std::int64_t row, const likelihood::PredictiveMixture& p) {
         const auto at = static_cast<std::size_t>(row);
-        const double residual = (p.mean() - target.mean) / target.scale -
-                                static_cast<double>(rows.targets[at]);
+        const double actual =
+            data::target_value(target, static_cast<double>(rows.targets[at]));
+        const double residual = (p.mean() - actual) / target.scale;
         losses[at] = residual * residual;
       });
   return losses;

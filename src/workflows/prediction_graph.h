@@ -6,6 +6,7 @@
 #include "radir/data/column_code.h"
 #include "radir/data/table_encoder.h"
 #include "radir/io/onnx_graph.h"
+#include "radir/likelihood/target_transform.h"
 
 // Parts of the ONNX file of predictions (export_predictions.cpp). Each function
 // appends nodes to the graph and returns the name of their result.
@@ -40,6 +41,14 @@ struct MixtureMoments {
 
 MixtureMoments mixture_moments(io::OnnxGraph& graph,
                                const MixtureValues& mixture);
+/// Of the number whose transform the mixture describes; its components are
+/// draws.
+MixtureMoments transformed_moments(
+    io::OnnxGraph& graph, const MixtureValues& mixture,
+    const likelihood::TargetTransform& transform);
+/// The numbers with these transformed values.
+std::string inverse_transform(io::OnnxGraph& graph, const std::string& values,
+                              const likelihood::TargetTransform& transform);
 
 /// double [batch, probabilities]: to 1e-7 of the standard deviation.
 std::string mixture_quantiles(io::OnnxGraph& graph,

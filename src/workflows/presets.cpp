@@ -30,6 +30,7 @@ void apply_preset(const std::string& name, TableSettings& settings) {
   settings.concentration_per_group = false;
   settings.output_layer = OutputLayer::Gaussian;
   settings.noise = likelihood::Kind::Gaussian;
+  settings.target_scale = TargetScale::Own;
   settings.noise_shape = 6;
   settings.noise_rate = 6;
   settings.kl_weight = 1;

@@ -13,6 +13,9 @@ namespace radir::workflows {
 namespace {
 
 constexpr std::int64_t kLeastRows = 1000;
+/// Of the comparison of scales of the target, and its training.
+constexpr std::int64_t kLeastScaleRows = 50;
+constexpr std::int64_t kScaleSteps = 5000;
 constexpr std::int64_t kMostRows = 50000;
 
 /// A table of so many rows gets networks that train longer, for so many passes
@@ -32,6 +35,7 @@ TableSettings with_mixture_noise(const TableSettings& given) {
   TableSettings settings;
   settings.seed = given.seed;
   settings.method = "rdp";
+  settings.target_scale = TargetScale::Own;
   settings.hidden = {100, 100};
   settings.noise = likelihood::Kind::Mixture;
   settings.noise_parts = 5;
@@ -87,6 +91,15 @@ std::vector<std::int64_t> compared_rows(const std::vector<std::int64_t>& rows,
   return result;
 }
 
+/// By more than chance, which gives a mean log-likelihood of n rows about
+/// 1/sqrt(n).
+bool is_clearly_better(const TableTrial& trial, const TableTrial& than,
+                       const std::vector<std::int64_t>& compared) {
+  const auto judges =
+      static_cast<double>(validation_rows(RowGroups(compared).count()));
+  return trial.log_likelihood > than.log_likelihood + 1 / std::sqrt(judges);
+}
+
 /// Other devices than the CPU do not train them.
 void remove_mixtures(std::vector<TableSettings>& candidates) {
   const auto is_mixture = [](const TableSettings& settings) {
@@ -122,6 +135,11 @@ ChosenSettings tuned(
     rules.finalists = default_models(settings.seed, encoder,
                                      static_cast<std::int64_t>(rows.size()));
   }
+  for (TableSettings& one : rules.finalists) {
+    if (one.noise != likelihood::Kind::Mixture) {
+      one.target_scale = settings.target_scale;
+    }
+  }
   std::int64_t total = 0;
   rules.on_plan = [&](const SearchPlan& plan) {
     total = plan.trials() + static_cast<std::int64_t>(rules.finalists.size());
@@ -142,6 +160,44 @@ ChosenSettings tuned(
                         : rules.finalists[best.candidate - candidates.size()];
   result.settings.noise_factor = best.settings.noise_factor;
   return result;
+}
+
+/// The scale of a target with a long upper tail, by quick fits; `settings` gets
+/// it. Returns the trials.
+std::vector<TableTrial> choose_target_scale(
+    const data::Table& table, const data::TableEncoder& encoder,
+    const std::vector<std::int64_t>& rows, const Execution& execution,
+    const ResumableRun* run, TableSettings& settings) {
+  if (settings.target_scale || encoder.is_classification()) return {};
+  settings.target_scale = TargetScale::Own;
+  if (settings.noise == likelihood::Kind::Mixture ||
+      execution.device != Device::Cpu ||
+      RowGroups(rows).count() < kLeastScaleRows ||
+      !encoder.has_skewed_target(table, rows)) {
+    return {};
+  }
+  TableSettings quick;
+  quick.method = "rdp";
+  quick.hidden = settings.hidden;
+  quick.pieces = settings.pieces;
+  quick.noise = settings.noise;
+  quick.steps = kScaleSteps;
+  quick.seed = settings.seed;
+  std::vector<TableSettings> candidates(
+      2, resolved(quick, encoder, static_cast<std::int64_t>(rows.size())));
+  candidates[0].target_scale = TargetScale::Own;
+  candidates[1].target_scale = TargetScale::Logarithm;
+  std::optional<ResumableRun> part;
+  if (run != nullptr) part = run->part("target-scale");
+  const auto compared = compared_rows(rows, settings.seed);
+  auto trials = compare_candidates(table, encoder.target().name,
+                                   encoder.missing(), compared, candidates,
+                                   execution, nullptr, part ? &*part : nullptr);
+  for (TableTrial& trial : trials) trial.round = 0;
+  if (is_clearly_better(trials[1], trials[0], compared)) {
+    settings.target_scale = TargetScale::Logarithm;
+  }
+  return trials;
 }
 
 }  // namespace
@@ -187,20 +243,15 @@ std::int64_t affordable_pieces(const data::TableEncoder& encoder,
   return rows * inputs <= kMostEncoded ? pieces : 0;
 }
 
-ChosenSettings choose_settings(
-    const SearchRequest& request, const data::Table& table,
-    const data::TableEncoder& encoder, const std::vector<std::int64_t>& rows,
-    const TableSettings& settings, const Execution& execution,
+namespace {
+
+/// The defaults, or what is clearly better.
+ChosenSettings compared_defaults(
+    const data::Table& table, const data::TableEncoder& encoder,
+    const std::vector<std::int64_t>& rows, const TableSettings& settings,
+    const Execution& execution,
     const std::function<void(std::int64_t, std::int64_t)>& on_trial,
     const ResumableRun* run) {
-  const SettingsSearch search = request.search;
-  if (search == SettingsSearch::Tuning) {
-    return tuned(request, table, encoder, rows, settings, execution, on_trial,
-                 run);
-  }
-  if (search == SettingsSearch::Given || execution.device != Device::Cpu) {
-    return {settings, {}};
-  }
   std::vector<TableSettings> candidates = {settings};
   for (TableSettings& other : alternatives(
            settings, encoder, static_cast<std::int64_t>(rows.size()))) {
@@ -216,14 +267,46 @@ ChosenSettings choose_settings(
         if (on_trial) on_trial(++done, total);
       },
       run);
-  const double judges =
-      static_cast<double>(validation_rows(RowGroups(compared).count()));
   std::size_t best = 0;
   for (std::size_t i = 1; i < trials.size(); ++i) {
-    const double needed = trials[best].log_likelihood + 1 / std::sqrt(judges);
-    if (trials[i].log_likelihood > needed) best = i;
+    if (is_clearly_better(trials[i], trials[best], compared)) best = i;
   }
   return {best == 0 ? settings : trials[best].settings, std::move(trials)};
+}
+
+ChosenSettings searched(
+    const SearchRequest& request, const data::Table& table,
+    const data::TableEncoder& encoder, const std::vector<std::int64_t>& rows,
+    const TableSettings& settings, const Execution& execution,
+    const std::function<void(std::int64_t, std::int64_t)>& on_trial,
+    const ResumableRun* run) {
+  if (request.search == SettingsSearch::Tuning) {
+    return tuned(request, table, encoder, rows, settings, execution, on_trial,
+                 run);
+  }
+  if (request.search == SettingsSearch::Given ||
+      execution.device != Device::Cpu) {
+    return {settings, {}};
+  }
+  return compared_defaults(table, encoder, rows, settings, execution, on_trial,
+                           run);
+}
+
+}  // namespace
+
+ChosenSettings choose_settings(
+    const SearchRequest& request, const data::Table& table,
+    const data::TableEncoder& encoder, const std::vector<std::int64_t>& rows,
+    const TableSettings& given, const Execution& execution,
+    const std::function<void(std::int64_t, std::int64_t)>& on_trial,
+    const ResumableRun* run) {
+  TableSettings settings = given;
+  std::vector<TableTrial> trials =
+      choose_target_scale(table, encoder, rows, execution, run, settings);
+  ChosenSettings chosen = searched(request, table, encoder, rows, settings,
+                                   execution, on_trial, run);
+  chosen.trials.insert(chosen.trials.begin(), trials.begin(), trials.end());
+  return chosen;
 }
 
 }  // namespace radir::workflows

@@ -72,7 +72,10 @@ train::TrainingResult<float> fit_network(
 /// What rounding to the resolution of the target adds, for a standardised
 /// target: less noise would be spikes on the values that it takes.
 double least_noise(const data::ColumnCode& target) {
-  const double rounding = target.resolution / std::sqrt(12.0);
+  // On a logarithmic scale, where a step is smallest: at its end.
+  const double slope =
+      std::exp(target.transform.log_slope(target.transform.end()));
+  const double rounding = slope * target.resolution / std::sqrt(12.0);
   return std::min(1.0, rounding / target.scale);
 }
 
@@ -154,8 +157,15 @@ TableSettings resolved(const TableSettings& settings,
 void encode_for(const TableSettings& settings, const data::Table& table,
                 data::TableEncoder& encoder, data::EncodedRows& rows,
                 data::EncodedRows* aside) {
-  if (settings.pieces == 0 || encoder.has_pieces()) return;
-  encoder = encoder.with_pieces(table, rows.table_rows, settings.pieces);
+  const bool pieces = settings.pieces > 0 && !encoder.has_pieces();
+  const bool logarithm = settings.target_scale == TargetScale::Logarithm &&
+                         encoder.target().transform.is_none() &&
+                         !encoder.is_classification();
+  if (!pieces && !logarithm) return;
+  if (pieces) {
+    encoder = encoder.with_pieces(table, rows.table_rows, settings.pieces);
+  }
+  if (logarithm) encoder = encoder.with_log_target(table, rows.table_rows);
   rows = encoder.encode(table, true, rows.table_rows);
   if (aside != nullptr) {
     *aside = encoder.encode(table, true, aside->table_rows);

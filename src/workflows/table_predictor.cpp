@@ -89,7 +89,7 @@ class TablePredictor::Impl {
           } else {
             const auto prediction = mixture_of(in_chunk, chunk);
             if (!prediction) return false;
-            score = scorer(*prediction, code.mean + code.scale * target);
+            score = scorer(*prediction, data::target_value(code, target));
           }
           if (score.is_finite()) visit(row, score);
           return score.is_finite();
@@ -155,6 +155,7 @@ class TablePredictor::Impl {
       }
     }
     const data::ColumnCode& target = encoder_.target();
+    // On the scale of a logarithm if there is one.
     for (likelihood::MixtureComponent& c : components) {
       c.location = target.mean + target.scale * c.location;
       c.scale *= target.scale;
@@ -164,15 +165,19 @@ class TablePredictor::Impl {
         return std::nullopt;
       }
     }
-    likelihood::PredictiveMixture mixture(std::move(components));
+    likelihood::PredictiveMixture mixture(std::move(components),
+                                          target.transform);
     if (!has_finite_moments(mixture)) return std::nullopt;
     return mixture;
   }
 
-  /// In the units of the network; none where networks have weights.
+  /// In the units of the network; none where networks have weights or the
+  /// target a transform.
   std::optional<likelihood::DrawColumns> columns_of(std::int64_t row,
                                                     std::int64_t chunk) const {
-    if (!weights_.empty()) return std::nullopt;
+    if (!weights_.empty() || !encoder_.target().transform.is_none()) {
+      return std::nullopt;
+    }
     likelihood::DrawColumns columns;
     columns.locations.reserve(static_cast<std::size_t>(networks_.samples()));
     columns.log_scales.reserve(static_cast<std::size_t>(networks_.samples()));

@@ -216,6 +216,9 @@ std::vector<TableSettings> tuning_candidates(
         candidates.push_back(prior);
         TableSettings& candidate = candidates.back();
         candidate.noise = noise;
+        if (noise == likelihood::Kind::Mixture) {
+          candidate.target_scale = TargetScale::Own;
+        }
         if (!second) continue;
         if (method.tunes_kl) {
           candidate.kl_weight *= kSmallKlWeight;

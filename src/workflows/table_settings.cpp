@@ -62,6 +62,12 @@ const Choices<MixtureWeights>& mixture_weight_choices() {
   return choices;
 }
 
+const Choices<TargetScale>& target_scale_choices() {
+  static const Choices<TargetScale> choices = {{TargetScale::Own, "own"},
+                                               {TargetScale::Logarithm, "log"}};
+  return choices;
+}
+
 /// The same choices, and "auto" for none.
 template <typename Enum>
 Choices<std::optional<Enum>> or_auto(const Choices<Enum>& choices) {
@@ -72,6 +78,11 @@ Choices<std::optional<Enum>> or_auto(const Choices<Enum>& choices) {
 
 const Choices<std::optional<posterior::Grouping>>& grouping_choices() {
   static const auto choices = or_auto(posterior::grouping_choices());
+  return choices;
+}
+
+const Choices<std::optional<TargetScale>>& open_target_scale_choices() {
+  static const auto choices = or_auto(target_scale_choices());
   return choices;
 }
 
@@ -102,6 +113,7 @@ Json later_settings() {
                {"noise_rate", nullptr},
                {"noise_factor", 1.0},
                {"noise_parts", defaults.noise_parts},
+               {"target_scale", "own"},
                {"pieces", defaults.pieces},
                {"mixture_weights", "equal"}};
   Json hmc = Json::object();
@@ -169,6 +181,13 @@ void describe_posterior(SettingsVisitor& visit, TableSettings& settings) {
                 "and the last where nothing else is given",
                 {}},
                settings.noise, noise_choices());
+  visit.choice({"target_scale",
+                "Scale on which a numeric target is predicted: its own, or a "
+                "logarithmic one for a target that is not below 0 and has a "
+                "long upper tail; auto compares the two on rows set aside "
+                "where there is such a tail",
+                {}},
+               settings.target_scale, open_target_scale_choices());
   visit.optional_number({"noise_shape",
                          "Shape of the Gamma prior of the precision of one "
                          "noise level; none: the method's own",
@@ -244,6 +263,11 @@ void check(const TableSettings& settings) {
   RADIR_CHECK(settings.pieces != 1, ArgumentError,
               "settings: one piece is the number itself; ask for 0, or for 2 "
               "or more");
+  RADIR_CHECK(settings.target_scale != TargetScale::Logarithm ||
+                  settings.noise != likelihood::Kind::Mixture,
+              ArgumentError,
+              "settings: a mixture of noises has a shape of its ",
+              "own and supports no target_scale log; leave out one of them");
   const bool stacked = settings.mixture_weights == MixtureWeights::Stacked;
   RADIR_CHECK(
       !stacked ||

@@ -38,7 +38,6 @@
 namespace radir::workflows {
 namespace {
 
-using Problem = TableProblem;
 using Json = nlohmann::ordered_json;
 using Note = std::function<void(const std::string&)>;
 
@@ -124,7 +123,7 @@ TrainTableOptions command_from_json(files::JsonObject json) {
 
 /// Every setting, resolved.
 Json resolved(const TrainTableOptions& options, const TableSettings& settings,
-              const Problem& problem) {
+              const TableProblem& problem) {
   Json config = Json::parse(to_json(settings, problem.rows.count));
   if (problem.encoder.is_classification()) {
     config["likelihood"] = likelihood::to_string(likelihood::Kind::Categorical);
@@ -140,7 +139,7 @@ Json resolved(const TrainTableOptions& options, const TableSettings& settings,
 
 /// config.json: the settings, and all that is needed to resume the run.
 Json run_config(Json settings, const TrainTableOptions& options,
-                const Problem& problem) {
+                const TableProblem& problem) {
   settings["data"] = problem.data;
   settings["program"] = version();
   settings["machine"] = machine_line();
@@ -205,7 +204,7 @@ TrainTableResult result_of(const std::string& run, const Json& config,
 
 class TableTraining::Impl {
  public:
-  Impl(io::RunFolder folder, TrainTableOptions options, Problem problem,
+  Impl(io::RunFolder folder, TrainTableOptions options, TableProblem problem,
        SharedRun* shared)
       : folder_(std::move(folder)),
         options_(std::move(options)),
@@ -243,7 +242,7 @@ class TableTraining::Impl {
         held_out = hold_out(model, problem_.rows, *problem_.aside, settings,
                             execution.pool, &r);
       } else if (options_.holdout) {
-        held_out = score(settings, hooks, execution, r);
+        held_out = score(chosen, hooks, execution, r);
       }
     });
     return in_one([&] {
@@ -338,14 +337,15 @@ class TableTraining::Impl {
   }
 
   /// None where there are too few rows, or the fit without them fails.
-  std::optional<HeldOut> score(const TableSettings& settings,
+  std::optional<HeldOut> score(const ChosenSettings& chosen,
                                const TrainTableHooks& hooks,
                                const Execution& execution,
                                const ResumableRun& run) {
-    const auto parts = holdout_parts(problem_.rows.table_rows, settings,
-                                     options_.tune || options_.compare);
+    const auto parts = holdout_parts(
+        problem_.rows.table_rows, chosen.settings,
+        !chosen.trials.empty() || options_.tune || options_.compare);
     if (parts.empty()) return std::nullopt;
-    const TableSettings fitted = holdout_settings(settings);
+    const TableSettings fitted = holdout_settings(chosen.settings);
     TrainTableProgress progress;
     progress.stage = TrainTableProgress::Stage::HoldingOut;
     for (const HoldoutPart& part : parts) {
@@ -355,7 +355,7 @@ class TableTraining::Impl {
     }
     const ResumableRun holdout = run.part(kHoldoutPart);
     try {
-      return hold_out(problem_.encoder, problem_.rows, parts, settings,
+      return hold_out(problem_.encoder, problem_.rows, parts, chosen.settings,
                       execution, &holdout, [&] {
                         ++progress.done;
                         if (hooks.on_progress) hooks.on_progress(progress);
@@ -410,7 +410,7 @@ class TableTraining::Impl {
 
   io::RunFolder folder_;
   TrainTableOptions options_;
-  Problem problem_;
+  TableProblem problem_;
   std::optional<Json> finished_;  // its config.json
   std::vector<ColumnCurve> curves_;
   SharedRun* shared_;
@@ -439,7 +439,7 @@ TableTraining TableTraining::begin(TrainTableOptions options, std::string out,
   check_tuning(options.tune, options.tune_for, options.tune_budget);
   options.compare = options.tune && leaves_all_open(options.settings);
   if (options.tune) options.settings = searchable(options.settings);
-  Problem problem = load_problem(options, note);
+  TableProblem problem = load_problem(options, note);
   check_goal(options.tune_for, problem.encoder);
   if (!options.tune) {
     options.compare =
@@ -475,7 +475,7 @@ TableTraining TableTraining::resume(const std::string& run, const Note& note,
     options.table = table_path(table);
   }
   check_is_there(options.table, run);
-  Problem problem = load_problem(options, note);
+  TableProblem problem = load_problem(options, note);
   check_same_data(config, options.table, problem.data["fingerprint"]);
   check_same_part(config, options.table, "encoding", problem.data["encoding"]);
   if (problem.aside) {

@@ -49,9 +49,18 @@ std::vector<std::vector<std::int64_t>> split_rows(
   return parts;
 }
 
-/// log of the factor from standardised to original densities.
-double log_scale(const data::TableEncoder& encoder) {
-  return encoder.is_classification() ? 0 : std::log(encoder.target().scale);
+/// Mean log of the factor from original to standardised densities.
+double log_scale(const data::TableEncoder& encoder,
+                 const data::EncodedRows& rows) {
+  if (encoder.is_classification()) return 0;
+  const data::ColumnCode& target = encoder.target();
+  double slopes = 0;
+  for (const float value : rows.targets) {
+    if (target.transform.is_none()) break;
+    slopes += target.transform.log_slope(
+        data::target_value(target, static_cast<double>(value)));
+  }
+  return std::log(target.scale) - slopes / static_cast<double>(rows.count);
 }
 
 /// Root mean square error of the means and, where it is looked for, the CRPS.
@@ -62,10 +71,9 @@ void score_numbers(TablePredictor& predictor, const data::EncodedRows& rows,
   double crps = 0;
   const auto missed = predictor.regression(
       rows, [&](std::int64_t row, const likelihood::PredictiveMixture& p) {
-        const double actual =
-            target.mean +
-            target.scale * static_cast<double>(
-                               rows.targets[static_cast<std::size_t>(row)]);
+        const double actual = data::target_value(
+            target,
+            static_cast<double>(rows.targets[static_cast<std::size_t>(row)]));
         squares += (actual - p.mean()) * (actual - p.mean());
         if (trial.goal == TuneFor::Crps && row < kCrpsRows) {
           crps += p.crps(actual);
@@ -115,7 +123,7 @@ void try_settings(const data::TableEncoder& encoder,
     for (std::vector<float>& network : fitted.networks) {
       train::scale_noise(model, noise.factor, network);
     }
-    const double score = -noise.nll - log_scale(encoder);
+    const double score = -noise.nll - log_scale(encoder, score_on);
     if (std::isnan(score)) return;  // rounds are sorted by it
     trial.log_likelihood = score;
     TablePredictor predictor(fitted, samples, settings.seed);
@@ -143,8 +151,9 @@ Validation::Validation(const data::Table& table, const std::string& target,
       data::TableEncoder::fit(table, target, missing, parts[0]);
   const data::EncodedRows fit_on = encoder.encode(table, true, parts[0]);
   for (const TableSettings& settings : candidates) {
-    if (encoded_.count(settings.pieces) > 0) continue;
-    Encoded& encoded = encoded_[settings.pieces];
+    const auto [place, is_new] = encoded_.try_emplace(encoding_of(settings));
+    if (!is_new) continue;
+    Encoded& encoded = place->second;
     encoded.encoder = encoder;
     encoded.fit_on = fit_on;
     encode_for(settings, table, encoded.encoder, encoded.fit_on);
@@ -170,7 +179,7 @@ std::vector<TableTrial> Validation::compare(
     trial.round = round;
     trial.candidate = i;
     trial.goal = goal;
-    const Encoded& encoded = encoded_.at(trial.settings.pieces);
+    const Encoded& encoded = encoded_.at(encoding_of(trial.settings));
     if (trial.settings.method == "auto") {
       trial.settings =
           resolved(trial.settings, encoded.encoder, encoded.fit_on.count);
@@ -188,7 +197,7 @@ std::vector<TrialCost> Validation::costs(
     const std::vector<TableSettings>& candidates, const Execution& execution,
     TuneFor goal) const {
   const auto kind = [](const TableSettings& one) {
-    return std::tuple(one.hidden, one.noise, one.pieces);
+    return std::tuple(one.hidden, one.noise, encoding_of(one));
   };
   std::map<decltype(kind(candidates.front())), TrialCost> known;
   std::vector<const TableSettings*> first;
@@ -203,7 +212,7 @@ std::vector<TrialCost> Validation::costs(
   std::vector<TrialCost> result;
   for (const TableSettings& one : candidates) {
     TrialCost cost = known.at(kind(one));
-    const Encoded& encoded = encoded_.at(one.pieces);
+    const Encoded& encoded = encoded_.at(encoding_of(one));
     cost.epochs = epochs_of(one, encoded.fit_on.count);
     result.push_back(cost);
   }
@@ -212,7 +221,7 @@ std::vector<TrialCost> Validation::costs(
 
 TrialCost Validation::cost(const TableSettings& settings, Device device,
                            TuneFor goal) const {
-  const Encoded& encoded = encoded_.at(settings.pieces);
+  const Encoded& encoded = encoded_.at(encoding_of(settings));
   TableTrial trial;
   trial.settings = settings;
   trial.goal = goal;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "radir/core/device.h"
@@ -42,6 +43,12 @@ class Validation {
                                const Execution& execution, TuneFor goal) const;
 
  private:
+  /// What the encoding depends on: pieces, and a logarithm of the target.
+  using Encoding = std::pair<std::int64_t, bool>;
+  static Encoding encoding_of(const TableSettings& settings) {
+    return {settings.pieces, settings.target_scale == TargetScale::Logarithm};
+  }
+
   struct Encoded {
     data::TableEncoder encoder;
     data::EncodedRows fit_on;
@@ -52,7 +59,7 @@ class Validation {
   TrialCost cost(const TableSettings& settings, Device device,
                  TuneFor goal) const;
 
-  std::map<std::int64_t, Encoded> encoded_;  // by the number of pieces
+  std::map<Encoding, Encoded> encoded_;
 };
 
 }  // namespace radir::workflows

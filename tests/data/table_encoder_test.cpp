@@ -48,6 +48,86 @@ TEST(TableEncoder, StandardisesNumbersAndSpreadsCategories) {
   EXPECT_FLOAT_EQ(rows.targets[3], 0);
 }
 
+constexpr const char* kPrices = "x,y\n1,2\n2,0\n3,4\n4,100\n5,6\n6,8\n7,10\n";
+const std::vector<std::int64_t> kAllPrices = {0, 1, 2, 3, 4, 5, 6};
+
+// Values above 0: 2, 4, 6, 8, 10, 100, whose upper median is 8.
+TEST(TableEncoder, PutsATargetOnALogarithmicScale) {
+  const Table prices = table(kPrices);
+  const TableEncoder own = TableEncoder::fit(prices, "y");
+  EXPECT_TRUE(own.has_skewed_target(prices, kAllPrices));
+  const TableEncoder encoder = own.with_log_target(prices, kAllPrices);
+  const ColumnCode& code = encoder.target();
+  EXPECT_TRUE(own.target().transform.is_none());
+  EXPECT_DOUBLE_EQ(code.transform.offset(), 0.8);
+  EXPECT_DOUBLE_EQ(code.transform.end(), 200);
+  EXPECT_EQ(code.resolution, 2);
+  EXPECT_EQ(describe_columns(encoder)[1].text(),
+            "target: number, on a logarithmic scale");
+  const EncodedRows rows = encoder.encode(prices, true);
+  double sum = 0, squares = 0;
+  const double expected[] = {2, 0, 4, 100, 6, 8, 10};
+  for (std::size_t i = 0; i < 7; ++i) {
+    const auto standard = static_cast<double>(rows.targets[i]);
+    sum += standard;
+    squares += standard * standard;
+    EXPECT_NEAR(code.mean + code.scale * standard,
+                std::log1p(expected[i] / 0.8), 1e-6);
+    EXPECT_NEAR(target_value(code, standard), expected[i], 2e-5);
+  }
+  EXPECT_NEAR(sum, 0, 1e-5);
+  EXPECT_NEAR(squares, 7, 1e-4);
+
+  const TableEncoder again = TableEncoder::from_json(encoder.to_json());
+  EXPECT_EQ(again.target().transform.offset(), code.transform.offset());
+  EXPECT_EQ(again.target().transform.end(), code.transform.end());
+  EXPECT_EQ(describe_columns(again)[1].text(),
+            "target: number, on a logarithmic scale");
+}
+
+TEST(TableEncoder, LogarithmsNeedATargetThatIsNotBelowZero) {
+  const Table rows = table("x,y,c\n1,2,a\n2,-1,b\n3,400,a\n");
+  const TableEncoder encoder = TableEncoder::fit(rows, "y");
+  EXPECT_FALSE(encoder.has_skewed_target(rows, {0, 1, 2}));
+  expect_error<IoError>(
+      [&] {
+        encoder.with_log_target(rows, {0, 1, 2});
+      },
+      "row 2 has the target -1, but a logarithmic target");
+  expect_error<ArgumentError>(
+      [&] {
+        TableEncoder::fit(rows, "c").with_log_target(rows, {0, 1, 2});
+      },
+      "has classes");
+  const Table even = table("x,y\n1,0\n2,1\n3,2\n4,3\n5,4\n");
+  EXPECT_FALSE(
+      TableEncoder::fit(even, "y").has_skewed_target(even, {0, 1, 2, 3, 4}));
+}
+
+TEST(TableEncoder, RefusesDamagedLogarithms) {
+  const auto changed = [](const std::string& from, const std::string& to) {
+    const Table prices = table(kPrices);
+    std::string json = TableEncoder::fit(prices, "y")
+                           .with_log_target(prices, kAllPrices)
+                           .to_json();
+    json.replace(json.find(from), from.size(), to);
+    return json;
+  };
+  expect_error<IoError>(
+      [&] { TableEncoder::from_json(changed("0.8", "-0.8")); },
+      "preprocessing.target.log: TargetTransform");
+  expect_error<IoError>(
+      [&] { TableEncoder::from_json(changed("\"end\"", "\"and\"")); },
+      "\"end\"");
+  // As an input.
+  expect_error<IoError>(
+      [&] {
+        TableEncoder::from_json(changed(
+            "\"scale\":2.0", "\"scale\":2.0,\"log\":{\"offset\":1,\"end\":2}"));
+      },
+      "an input has no logarithm");
+}
+
 // Quarters of 0 to 8: each piece rises from 0 to 1 in one of them.
 TEST(TableEncoder, CutsNumbersIntoPiecesBetweenQuantiles) {
   const Table rows = table(

@@ -82,15 +82,19 @@ std::vector<Row> made_up_rows(int count, unsigned seed, bool others) {
   return rows;
 }
 
+std::string target_text(const Row& row, const std::string& target) {
+  if (target == "price") return number_text(row.price);
+  if (target == "value") return number_text(std::exp(row.price / 200));
+  return row.quality;
+}
+
 data::Table table_of(const std::vector<Row>& rows, const char* target) {
   std::string text =
       std::string("area,floors,colour,town,day,") + target + "\n";
   for (const Row& row : rows) {
     text += number_text(row.area) + "," + number_text(row.floors) + "," +
             row.colour + "," + row.town + "," + date_text(row.day) + "," +
-            (target == std::string("price") ? number_text(row.price)
-                                            : row.quality) +
-            "\n";
+            target_text(row, target) + "\n";
   }
   return data::read_table(files::memory_byte_source("rows", text));
 }
@@ -174,7 +178,15 @@ void write_cases(const std::string& folder) {
              "price");
   write_case(folder, "dropped_rows", fit("price", MissingValues::Drop), test,
              "price");
+  settings.target_scale = workflows::TargetScale::Logarithm;
+  settings.mixture_weights = workflows::MixtureWeights::Stacked;
+  write_case(folder, "logarithm", fit("value", MissingValues::Indicator), test,
+             "value");
+  settings.mixture_weights = workflows::MixtureWeights::Equal;
   settings.noise = likelihood::Kind::PredictedNoise;
+  write_case(folder, "logarithm_predicted_noise",
+             fit("value", MissingValues::Mean), test, "value");
+  settings.target_scale = workflows::TargetScale::Own;
   write_case(folder, "predicted_noise", fit("price", MissingValues::Mean), test,
              "price");
   settings.noise = likelihood::Kind::Mixture;

@@ -9,10 +9,14 @@
 #include "radir/data/builtin_data.h"
 #include "radir/data/table.h"
 #include "radir/likelihood/options.h"
+#include "radir/workflows/fit_table.h"
 #include "radir/workflows/table_fit.h"
+#include "support/expect_error.h"
 
 namespace radir::workflows {
 namespace {
+
+using ::radir::testing::expect_error;
 
 TEST(SettingsChoice, ComparesWhereNothingWasAskedForAndRowsAreEnough) {
   const data::Table table = data::make_robot_arm_table(50, 1);
@@ -106,6 +110,93 @@ TEST(SettingsChoice, CutsNumbersIntoPiecesWhereTheTargetJumps) {
   EXPECT_EQ(chosen.settings.pieces, 16);
   EXPECT_GT(chosen.trials[2].log_likelihood,
             chosen.trials[1].log_likelihood + 0.1);
+}
+
+/// A positive target with a long tail: its logarithm is a line and some noise.
+data::Table prices_table(int rows) {
+  std::string text = "x,y\n";
+  for (int i = 0; i < rows; ++i) {
+    const double x = fraction(i * 0.618034);
+    text += std::to_string(x) + "," +
+            std::to_string(std::exp(5 * x + 0.1 * nearly_normal(i))) + "\n";
+  }
+  return data::read_table(files::memory_byte_source("made up", text));
+}
+
+ChosenSettings chosen_scale(const data::Table& table, TableSettings settings,
+                            SettingsSearch search = SettingsSearch::Given) {
+  const auto encoder = data::TableEncoder::fit(table, "y");
+  const auto rows = encoder.encode(table, true);
+  return choose_settings(search, table, encoder, rows.table_rows,
+                         resolved(settings, encoder, rows.count));
+}
+
+TEST(SettingsChoice, TakesTheLogarithmOfATargetWithALongTail) {
+  const data::Table table = prices_table(200);
+  const ChosenSettings chosen = chosen_scale(table, quick_settings());
+  EXPECT_EQ(chosen.settings.target_scale, TargetScale::Logarithm);
+  ASSERT_EQ(chosen.trials.size(), 2u);
+  EXPECT_EQ(chosen.trials[0].settings.target_scale, TargetScale::Own);
+  EXPECT_EQ(chosen.trials[0].round, 0);
+  EXPECT_GT(chosen.trials[1].log_likelihood,
+            chosen.trials[0].log_likelihood + 0.5);
+
+  // The likelihoods of trials are in original units, as those of models.
+  const TableModel model = fit_table(table, "y", quick_settings());
+  EXPECT_FALSE(model.encoder.target().transform.is_none());
+  const TableMetrics metrics = model.evaluate(prices_table(300));
+  EXPECT_EQ(metrics[0].first, "log_likelihood");
+  // Of the true distribution: that of the normal noise less the mean of log y.
+  const double best = -std::log(0.1) - 0.5 * std::log(2 * M_PI * M_E) - 2.5;
+  EXPECT_NEAR(metrics[0].second, best, 0.15);
+  EXPECT_NEAR(chosen.trials[1].log_likelihood, best, 0.4);
+}
+
+TEST(SettingsChoice, KeepsTheOwnScaleOfOtherTargets) {
+  const data::Table table = prices_table(200);
+  TableSettings own = quick_settings();
+  own.target_scale = TargetScale::Own;
+  EXPECT_TRUE(chosen_scale(table, own).trials.empty());
+  TableSettings mixture = quick_settings();
+  mixture.noise = likelihood::Kind::Mixture;
+  const ChosenSettings chosen = chosen_scale(table, mixture);
+  EXPECT_EQ(chosen.settings.target_scale, TargetScale::Own);
+  EXPECT_TRUE(chosen.trials.empty());
+  // No tail.
+  const ChosenSettings line = chosen_scale(
+      table_of([](double x, int i) { return 2 * x + nearly_normal(i); }),
+      quick_settings());
+  EXPECT_EQ(line.settings.target_scale, TargetScale::Own);
+  EXPECT_TRUE(line.trials.empty());
+  // Too few rows.
+  EXPECT_TRUE(chosen_scale(prices_table(49), quick_settings()).trials.empty());
+}
+
+// A tail of the inputs alone: the noise is the same everywhere.
+TEST(SettingsChoice, KeepsTheOwnScaleWhereTheLogarithmIsNoBetter) {
+  const data::Table table = table_of([](double x, int i) {
+    return 20 * std::pow(x, 8) + 2 + 0.2 * nearly_normal(i);
+  });
+  const ChosenSettings chosen = chosen_scale(table, quick_settings());
+  EXPECT_EQ(chosen.trials.size(), 2u);
+  EXPECT_EQ(chosen.settings.target_scale, TargetScale::Own);
+}
+
+TEST(SettingsChoice, MixturesOfNoisesHaveNoLogarithm) {
+  TableSettings settings;
+  settings.noise = likelihood::Kind::Mixture;
+  settings.target_scale = TargetScale::Logarithm;
+  expect_error<ArgumentError>([&] { check(settings); },
+                              "supports no target_scale log");
+  // Candidates of a search that have such a noise keep the own scale.
+  settings.noise.reset();
+  settings.method = "rdp";
+  for (const TableSettings& one : tuning_candidates(settings, false)) {
+    const bool is_mixture = one.noise == likelihood::Kind::Mixture;
+    EXPECT_EQ(*one.target_scale,
+              is_mixture ? TargetScale::Own : TargetScale::Logarithm);
+    check(one);
+  }
 }
 
 /// A straight line with little noise.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "radir/data/table.h"
+#include "radir/likelihood/target_transform.h"
 
 namespace radir::data {
 
@@ -29,6 +30,8 @@ struct ColumnCode {
   /// Of a numeric target: the smallest step between different values of the
   /// training rows; 0: unknown, as in models of version 0.1.
   double resolution = 0;
+  /// Of a numeric target; mean and scale are those of the transformed values.
+  likelihood::TargetTransform transform;
   /// Number: an input for each, after the standardised value. With them a
   /// network follows sudden changes of a column more easily (Gorishniy et al.,
   /// 2022).
@@ -59,6 +62,11 @@ struct ColumnCode {
 /// Writes the inputs of a number that is not missing: its standardised value
 /// and its pieces.
 void encode_number(const ColumnCode& code, double value, float* out);
+
+/// The standardised value of a number, transformed where the code says so.
+double standardised(const ColumnCode& code, double value);
+/// The number of the table that a standardised target stands for.
+double target_value(const ColumnCode& code, double standardised);
 
 /// Where a level of a hashed category stands: 1 or -1 in two of the inputs.
 struct HashedLevel {

@@ -82,6 +82,17 @@ class TableEncoder {
                            const std::vector<std::int64_t>& rows,
                            std::int64_t count) const;
 
+  /// The encoder with a target on a logarithmic scale
+  /// (likelihood::TargetTransform), fitted to `rows` of the table that it was
+  /// fitted to. Throws ArgumentError for a target that is no number, IoError
+  /// that names the row for one below 0.
+  TableEncoder with_log_target(const Table& table,
+                               const std::vector<std::int64_t>& rows) const;
+  /// Whether the target is a number that a logarithm may describe better: not
+  /// below 0 in any of the rows, and with a long upper tail.
+  bool has_skewed_target(const Table& table,
+                         const std::vector<std::int64_t>& rows) const;
+
   /// From a JSON object made by to_json(). Throws IoError when it is invalid.
   static TableEncoder from_json(const std::string& text);
   std::string to_json() const;

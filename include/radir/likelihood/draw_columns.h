@@ -21,7 +21,8 @@ struct DrawColumns {
   PredictiveMixture mixture() const;
 };
 
-/// None where weights or degrees of freedom of the components differ.
+/// None where weights or degrees of freedom of the components differ, or the
+/// number is transformed.
 std::optional<DrawColumns> columns_of(const PredictiveMixture& mixture);
 
 }  // namespace radir::likelihood

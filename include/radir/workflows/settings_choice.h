@@ -74,6 +74,11 @@ struct ChosenSettings {
 /// about what chance gives; that keeps the default's right intervals unless
 /// there is something to gain. Of more than 50,000 rows so many are compared.
 ///
+/// Before that, where the target has a long upper tail (has_skewed_target) and
+/// its scale is open, two quick fits say whether it is predicted on a
+/// logarithmic one, by the same rule; they are the first trials, of round 0.
+/// Elsewhere an open scale becomes the target's own.
+///
 /// `on_trial` gets the number of trials that are done and that of all. Throws
 /// ArgumentError for a goal that the target has not (check_goal) and for a
 /// budget that is too short (plan_search).

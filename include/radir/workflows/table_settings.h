@@ -34,6 +34,12 @@ enum class MixtureWeights {
   Stacked,  ///< by held-out rows, see stacking.h
 };
 
+/// The scale on which a numeric target is predicted.
+enum class TargetScale {
+  Own,
+  Logarithm,  ///< likelihood::TargetTransform; not with a mixture of noises
+};
+
 /// All settings of a fit to a table.
 struct TableSettings {
   std::vector<std::int64_t> hidden = {50};
@@ -63,6 +69,9 @@ struct TableSettings {
   /// Noise of a numeric target; not read for a categorical one. None: one
   /// level, see also choose_settings().
   std::optional<likelihood::Kind> noise;
+
+  /// None: its own, or what choose_settings() finds.
+  std::optional<TargetScale> target_scale;
 
   /// Prior of the precision of one noise level, Gamma(noise_shape, noise_rate)
   /// for a standardised target. None: the method's own.

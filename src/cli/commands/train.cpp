@@ -139,6 +139,8 @@ void print_compared(const Json& config, std::ostream& text) {
   for (const Json& trial : config["trials"]) {
     text << separator << trial.value("method", "") << " with "
          << trial.value("likelihood", "") << " noise "
+         << (trial.value("target_scale", "") == "log" ? "of the logarithm "
+                                                      : "")
          << (trial.contains("pieces") ? "and pieces " : "")
          << trial.value("validation_log_likelihood", 0.0);
     separator = ", ";

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <initializer_list>
 #include <limits>
 #include <string>
 
@@ -57,7 +58,19 @@ std::int64_t free_memory() {
                    least_group_limit("memory.max")}));
 }
 
-void check_memory(std::int64_t bytes, const char* what, const char* remedy) {
+std::int64_t bounded_product(std::initializer_list<std::int64_t> factors) {
+  std::int64_t product = 1;
+  bool too_large = false;
+  for (const std::int64_t factor : factors) {
+    if (factor == 0) return 0;
+    too_large |= __builtin_mul_overflow(product, factor, &product);
+  }
+  return too_large ? std::numeric_limits<std::int64_t>::max() : product;
+}
+
+void check_memory(std::initializer_list<std::int64_t> factors, const char* what,
+                  const char* remedy) {
+  const std::int64_t bytes = bounded_product(factors);
   // The question itself takes longer than a small allocation.
   constexpr std::int64_t kSmall = 1 << 26;
   if (bytes < kSmall) return;

@@ -34,7 +34,8 @@ ImageRows to_rows(const ImageSet& set) {
   ImageRows rows;
   rows.count = set.count;
   rows.shape = {1, set.rows, set.columns};
-  check_memory(static_cast<std::int64_t>(set.pixels.size() * sizeof(float)),
+  check_memory({static_cast<std::int64_t>(set.pixels.size()),
+                static_cast<std::int64_t>(sizeof(float))},
                "the pixels of the images as numbers", "use fewer images");
   rows.pixels.resize(set.pixels.size());
   std::transform(

@@ -407,7 +407,7 @@ EncodedRows TableEncoder::encode(const Table& table, bool with_target,
   const RowNumbers& kept = result.table_rows;
   result.count = static_cast<std::int64_t>(kept.size());
   check_memory(
-      result.count * input_size_ * static_cast<std::int64_t>(sizeof(float)),
+      {result.count, input_size_, static_cast<std::int64_t>(sizeof(float))},
       "the encoded table, with an input for every category,",
       "remove columns with very many categories, such as names and "
       "numbers of rows");

@@ -39,8 +39,8 @@ class Predictor<T>::Impl {
                 "Predictor: the number of samples must be positive, but is ",
                 samples);
     check_memory(
-        static_cast<std::int64_t>(posteriors_.draw().size() * sizeof(T)) *
-            samples,
+        {static_cast<std::int64_t>(posteriors_.draw().size() * sizeof(T)),
+         samples},
         "the drawn weights of all networks",
         "use fewer samples or a smaller network");
     draws_.resize(posteriors_.draw().size() *
@@ -138,7 +138,9 @@ Predictor<T>::Predictor(const Model& model,
                         std::int64_t samples, std::uint64_t seed,
                         Execution execution)
     : impl_(std::make_unique<Impl>(
-          model, samples * static_cast<std::int64_t>(networks.size()),
+          model,
+          bounded_product(
+              {samples, static_cast<std::int64_t>(networks.size())}),
           execution)) {
   for (const std::vector<T>& parameters : networks) {
     impl_->draw(parameters, samples, seed);

@@ -83,8 +83,8 @@ class Run {
                 " makes no use of a validation part; validation_share must be ",
                 "0");
     if (method_->is_sampler()) {
-      check_memory(options.hmc.kept * model.parameter_count() *
-                       static_cast<std::int64_t>(sizeof(T)),
+      check_memory({options.hmc.kept, model.parameter_count(),
+                    static_cast<std::int64_t>(sizeof(T))},
                    "the kept draws of a chain",
                    "keep fewer of them or use a smaller network");
     }
@@ -349,8 +349,8 @@ void check_fits_memory(const Model& model, const TrainerOptions& options) {
   for (const WeightedLayer& layer : model.layers()) {
     weights += layer.shape.size() + layer.bias_size;
   }
-  check_memory((model.parameter_count() * (kAlways + slots) + 2 * weights) *
-                   static_cast<std::int64_t>(sizeof(T)),
+  check_memory({model.parameter_count() * (kAlways + slots) + 2 * weights,
+                static_cast<std::int64_t>(sizeof(T))},
                "the training of this network",
                "use a smaller network, such as --hidden 50");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "radir/core/error.h"
+#include "radir/core/memory.h"
 #include "radir/data/data_kind.h"
 #include "radir/kernels/network.h"
 #include "radir/likelihood/class_prediction.h"
@@ -55,6 +56,9 @@ likelihood::ClassScores evaluate(const train::Model& model,
   const std::int64_t classes = model.output_size();
   likelihood::ClassScores scores;
   std::vector<float> outputs;
+  check_memory({samples, std::min(kImagesAtOnce, images.count), classes,
+                static_cast<std::int64_t>(sizeof(float))},
+               "the outputs of all draws", "use fewer samples");
   for (std::int64_t first = 0; first < images.count; first += kImagesAtOnce) {
     const std::int64_t count = std::min(kImagesAtOnce, images.count - first);
     outputs.resize(static_cast<std::size_t>(samples * count * classes));

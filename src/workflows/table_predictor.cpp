@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "radir/core/error.h"
+#include "radir/core/memory.h"
 #include "radir/data/column_code.h"
 #include "radir/likelihood/draw_columns.h"
 #include "radir/likelihood/gaussian.h"
@@ -212,8 +213,13 @@ class TablePredictor::Impl {
   /// Outputs of a chunk of rows from `begin` on; returns its length.
   std::int64_t run(const data::EncodedRows& rows, std::int64_t begin) {
     const std::int64_t chunk = std::min(kRowsAtOnce, rows.count - begin);
-    outputs_.resize(static_cast<std::size_t>(networks_.samples() * chunk *
-                                             model_.output_size()));
+    const std::int64_t size =
+        bounded_product({networks_.samples(), chunk, model_.output_size()});
+    if (size > static_cast<std::int64_t>(outputs_.capacity())) {
+      check_memory({size, static_cast<std::int64_t>(sizeof(float))},
+                   "the outputs of all draws", "use fewer samples");
+    }
+    outputs_.resize(static_cast<std::size_t>(size));
     networks_.run(rows.inputs.data() + begin * model_.input_size(), chunk,
                   outputs_.data());
     return chunk;

@@ -78,6 +78,32 @@ TEST(Limits, DrawsThatDoNotFitAreRefusedWithAnEstimate) {
   }
 }
 
+// Their bytes are 0, or few, modulo 2^64.
+TEST(Limits, NumbersOfDrawsBeyondAnyMemoryAreRefused) {
+  const TemporaryFolder folder;
+  const std::string table = folder.write("t.csv", testing::small_table());
+  const std::string run = " '" + (folder / "run") + "' ";
+  ASSERT_EQ(run_program("train '" + table +
+                        "' --target y --method rdp --restarts 2 --epochs 2 "
+                        "--no-holdout --out" +
+                        run)
+                .exit_code,
+            0);
+  for (const std::string samples :
+       {"4611686018427387904", "9223372036854775807", "10000000000000000"}) {
+    for (const std::string& command :
+         {"predict" + run + "'" + table + "'",
+          "evaluate" + run + "'" + table + "'",
+          "export" + run + "--everything --onnx net.onnx"}) {
+      const ProgramResult result =
+          run_program(command + " --threads 1 --samples " + samples);
+      EXPECT_EQ(result.exit_code, 6) << command << result.err;
+      EXPECT_TRUE(contains(result.err, "GiB of memory, but only "))
+          << command << result.err;
+    }
+  }
+}
+
 TEST(Limits, ANetworkThatDoesNotFitIsRefusedWithAnEstimate) {
   RADIR_SKIP_LIMITS;
   const TemporaryFolder folder;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "radir/core/error.h"
 
@@ -16,8 +17,14 @@ class MemoryError : public Error {
 /// what the limits of the process (`ulimit -v`) and of its container leave.
 std::int64_t free_memory();
 
-/// Throws MemoryError when `bytes` are more than free_memory(); `what` begins
-/// the message and `remedy` ends it. To be called before large allocations.
-void check_memory(std::int64_t bytes, const char* what, const char* remedy);
+/// The product of numbers that are not negative, or the largest integer where
+/// the product is larger.
+std::int64_t bounded_product(std::initializer_list<std::int64_t> factors);
+
+/// Throws MemoryError when as many bytes as the product of `factors` are more
+/// than free_memory(); `what` begins the message and `remedy` ends it. To be
+/// called before large allocations.
+void check_memory(std::initializer_list<std::int64_t> factors, const char* what,
+                  const char* remedy);
 
 }  // namespace radir

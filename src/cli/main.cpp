@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -204,6 +205,17 @@ std::terminate_handler default_terminate = nullptr;
   std::abort();
 }
 
+/// Gives the descriptors of closed standard streams to files that can be
+/// neither read nor written, so that no file of a run gets one of them, and
+/// with it what the program prints.
+void occupy_closed_streams() {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (::fcntl(stream, F_GETFD) != -1) continue;
+    // The lowest free descriptor, which is this one.
+    ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 /// Runs the program; its exit code. The error number `reason` is that of the
 /// failed write: what ends the command then changes errno itself.
 int run_reporting(int argc, char** argv, const int& reason) {
@@ -225,6 +237,7 @@ int run_reporting(int argc, char** argv, const int& reason) {
 }  // namespace radir::cli
 
 int main(int argc, char** argv) {
+  radir::cli::occupy_closed_streams();
   radir::cli::default_terminate =
       std::set_terminate(radir::cli::end_without_memory);
   // A file that grows beyond `ulimit -f` is then an error with a message.

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 
 #include "cli/program.h"
 #include "support/temporary_folder.h"
@@ -48,6 +49,28 @@ TEST(StandardOutput, ARunIsStoredEvenIfItsFiguresCannotBePrinted) {
       "/dev/full",
       "train '" + table + "' --target y --epochs 2 --out '" + run + "'");
   EXPECT_EQ(run_program("inspect '" + run + "'").exit_code, 0);
+}
+
+// The first file that a run opens would get the free descriptor, and with it
+// what is printed.
+TEST(StandardOutput, AClosedOneIsNoFileOfTheRun) {
+  const TemporaryFolder folder;
+  const std::string table = folder.write("t.csv", testing::small_table());
+  const std::string run = folder / "run";
+  const std::string err = folder / "err";
+  const std::string code = folder / "code";
+  const std::string command = "'" RADIR_PROGRAM "' train '" + table +
+                              "' --target y --epochs 2 --out '" + run +
+                              "' >&- 2>'" + err + "'; echo $? >'" + code + "'";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(testing::read_bytes(code), "4\n");
+  const std::string message = testing::read_bytes(err);
+  EXPECT_TRUE(contains(message, "radir: cannot write to standard output"))
+      << message;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(run)) {
+    EXPECT_FALSE(contains(testing::read_bytes(entry.path()), "held-out rows  "))
+        << entry.path();
+  }
 }
 
 // As any program in a pipe whose reader has gone.

@@ -7,12 +7,14 @@
 #include "c_api/progress.h"
 #include "c_api/settings.h"
 #include "c_api/table.h"
+#include "radir/core/cpu.h"
 #include "radir/core/error.h"
 #include "radir/core/thread_pool.h"
 #include "radir/data/column_reading.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
 #include "radir/files/atomic_file.h"
+#include "radir/files/sha256.h"
 #include "radir/io/model_file.h"
 #include "radir/io/run_folder.h"
 #include "radir/train/hmc.h"
@@ -28,6 +30,7 @@
 #include "radir/workflows/table_model.h"
 #include "radir/workflows/table_search.h"
 #include "radir/workflows/table_settings.h"
+#include "radir/workflows/training_run.h"
 
 namespace radir::c_api {
 namespace {
@@ -121,7 +124,10 @@ class Fit {
                      {"missing", data::to_string(given_.missing)},
                      {"tune", given_.tune},
                      {"settings", Json::parse(workflows::to_json(settings_))}}},
-                   {"data", {{"fingerprint", workflows::fingerprint(rows_)}}}};
+                   {"isa", to_string(active_isa())},
+                   {"data",
+                    {{"fingerprint", workflows::fingerprint(rows_)},
+                     {"encoding", files::sha256(encoder_.to_json())}}}};
     if (given_.tune_for != workflows::TuneFor::LogLikelihood) {
       config["command"]["tune_for"] =
           choice_name(workflows::tune_for_choices(), given_.tune_for);
@@ -141,9 +147,14 @@ class Fit {
       folder_->write_config(config.dump());
     } else {
       folder_.emplace(io::RunFolder::open(given_.run));
-      RADIR_CHECK(Json::parse(folder_->config()) == config, ArgumentError,
-                  given_.run, ": this run is on other data, or with other ",
-                  "settings; fit in another folder");
+      Json begun = Json::parse(folder_->config(), nullptr,
+                               /*allow_exceptions=*/false);
+      workflows::started_command(*folder_, begun);
+      workflows::check_same_isa(*folder_, begun);
+      begun["isa"] = config["isa"];  // a finished run is only read
+      RADIR_CHECK(begun == config, ArgumentError, given_.run,
+                  ": this run is on other data, or with other settings; fit ",
+                  "in another folder");
     }
     workflows::CheckpointOptions checkpoints;
     checkpoints.stop_requested = [this] { return !progress_.ask(); };

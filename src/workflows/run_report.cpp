@@ -26,6 +26,7 @@
 #include "radir/workflows/loss_curves.h"
 #include "radir/workflows/run_findings.h"
 #include "radir/workflows/table_settings.h"
+#include "radir/workflows/training_run.h"
 #include "workflows/table_report.h"
 
 namespace radir::workflows {
@@ -40,15 +41,6 @@ constexpr std::size_t kMostMetricsBytes = std::size_t{1} << 28;
 /// What started a run of the C interface or of Python, which no command
 /// resumes.
 constexpr const char* kFit = "fit";
-
-/// The name of the command that started the run.
-std::string command_of(const RunFolder& folder, const Json& config) {
-  const Json command = config.value("command", Json());
-  RADIR_CHECK(command.is_object() && command.value("name", Json()).is_string(),
-              IoError, folder.config_file(),
-              ": contains no valid command; the file is damaged");
-  return command.at("name");
-}
 
 /// The curves that `radir train` leaves in metrics.jsonl.
 std::vector<LossCurve> read_metrics(const std::string& path) {
@@ -271,7 +263,7 @@ RunReport report_run(const std::string& path, const ReportOptions& options,
                      ThreadPool* pool) {
   const RunFolder folder = RunFolder::look_at(path);
   const Json config = Json::parse(folder.config());
-  const std::string command = command_of(folder, config);
+  const std::string command = started_command(folder, config);
   RADIR_CHECK(command == "train" || command == "compress" || command == kFit,
               ArgumentError, folder.path(),
               ": contains a benchmark, which has no page; \"radir ", command,

@@ -1,5 +1,6 @@
 #include "radir/workflows/training_run.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "radir/core/cpu.h"
@@ -79,16 +80,41 @@ std::int64_t shards_of(const std::string& path) {
   return config[kShardsKey].get<std::int64_t>();
 }
 
+std::string started_command(const io::RunFolder& folder, const Json& config) {
+  const Json command =
+      config.is_object() ? config.value("command", Json()) : Json();
+  const Json name =
+      command.is_object() ? command.value("name", Json()) : Json();
+  std::string started = name.is_string() ? name.get<std::string>() : "";
+  // Only letters, so that a hint to be pasted runs nothing else.
+  const bool is_name =
+      std::all_of(started.begin(), started.end(), [](char letter) {
+        return (letter >= 'a' && letter <= 'z') ||
+               (letter >= '0' && letter <= '9') || letter == ' ';
+      });
+  RADIR_CHECK(is_name && !started.empty(), IoError, folder.config_file(),
+              ": contains no valid command; the file is damaged");
+  return started;
+}
+
+void check_same_isa(const io::RunFolder& folder, const Json& config) {
+  const Json isa = config.value("isa", Json());
+  if (isa.is_null() || folder.is_finished()) return;
+  RADIR_CHECK(isa.is_string(), IoError, folder.config_file(),
+              ": \"isa\" is not a text; the file is damaged");
+  const auto started = isa.get<std::string>();
+  RADIR_CHECK(started == to_string(active_isa()), ArgumentError, folder.path(),
+              ": was started with the instruction set ", shell_word(started),
+              ", but this is ", to_string(active_isa()),
+              ", which rounds differently; resume it with RADIR_ISA=",
+              shell_word(started));
+}
+
 Json read_run_config(const io::RunFolder& folder, const std::string& command,
                      const std::function<void(const std::string&)>& warn) {
   Json config =
       Json::parse(folder.config(), nullptr, /*allow_exceptions=*/false);
-  RADIR_CHECK(config.is_object() && config.contains("command") &&
-                  config["command"].is_object() &&
-                  config["command"].value("name", Json()).is_string(),
-              IoError, folder.config_file(),
-              ": contains no valid command; the file is damaged");
-  const auto started = config["command"]["name"].get<std::string>();
+  const std::string started = started_command(folder, config);
   RADIR_CHECK(
       started == command, ArgumentError, folder.path(), ": was started by ",
       "another command; resume with: ", resume_command(started, folder));
@@ -98,13 +124,7 @@ Json read_run_config(const io::RunFolder& folder, const std::string& command,
          ", but this is " + version() +
          "; the last bits of the result may differ");
   }
-  const Json isa = config.value("isa", Json());
-  RADIR_CHECK(
-      isa.is_null() || folder.is_finished() || isa == to_string(active_isa()),
-      ArgumentError, folder.path(), ": was started with the ",
-      "instruction set ", isa.dump(), ", but this is ", to_string(active_isa()),
-      ", which rounds differently; resume it ",
-      "with RADIR_ISA=", isa.is_string() ? isa.get<std::string>() : "");
+  check_same_isa(folder, config);
   return config;
 }
 

@@ -52,6 +52,24 @@ class CModel : public ::testing::Test {
     return result;
   }
 
+  /// Whether a run is not resumed on the same table in another unit of the
+  /// target, or with columns of other names: both are standardised alike.
+  static bool refuses_other_tables(const std::string& settings) {
+    Numbers scaled = *numbers();
+    for (double& y : scaled.y) y *= 4;
+    const char* const names[] = {"x2", "x1"};
+    const NumberTable in_other_units(scaled);
+    const NumberTable with_other_names(*numbers(), names);
+    for (const NumberTable* table : {&in_other_units, &with_other_names}) {
+      radir_model model = nullptr;
+      expect_status(radir_model_fit(table->get(), "y", settings.c_str(),
+                                    nullptr, nullptr, &model),
+                    RADIR_ARGUMENT_ERROR, "on other data");
+      if (model != nullptr) return false;
+    }
+    return true;
+  }
+
   static radir_model model_;
 };
 radir_model CModel::model_ = nullptr;
@@ -369,6 +387,7 @@ TEST_F(CModel, AStoppedRunGoesOn) {
   EXPECT_EQ(resumed, nullptr);
   expect_status(fit(in_run + "\nseed=9", rest, resumed), RADIR_ARGUMENT_ERROR,
                 "other settings");
+  EXPECT_TRUE(refuses_other_tables(in_run));
   expect_status(fit(in_run, rest, resumed), RADIR_OK);
   expect_status(fit(quick, rest, alone), RADIR_OK);
   EXPECT_EQ(means(resumed), means(alone));
@@ -377,6 +396,7 @@ TEST_F(CModel, AStoppedRunGoesOn) {
   expect_status(fit(in_run, none, resumed), RADIR_OK);
   EXPECT_EQ(none.calls, 0);
   EXPECT_EQ(means(resumed), means(alone));
+  EXPECT_TRUE(refuses_other_tables(in_run));
   expect_status(radir_model_free(resumed), RADIR_OK);
   expect_status(radir_model_free(alone), RADIR_OK);
 }

@@ -52,10 +52,11 @@ struct Numbers {
 /// A table of such numbers, freed at the end.
 class NumberTable {
  public:
-  explicit NumberTable(const Numbers& numbers) {
+  explicit NumberTable(const Numbers& numbers,
+                       const char* const* names = nullptr) {
     EXPECT_EQ(radir_table_create("numbers", &table_), RADIR_OK);
     EXPECT_EQ(radir_table_add_matrix(table_, RADIR_FLOAT64, numbers.x.data(),
-                                     numbers.count, 2, 2, 1, nullptr),
+                                     numbers.count, 2, 2, 1, names),
               RADIR_OK);
     EXPECT_EQ(radir_table_add_numbers(table_, "y", RADIR_FLOAT64,
                                       numbers.y.data(), numbers.count, 1),

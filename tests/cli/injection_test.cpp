@@ -4,6 +4,7 @@
 
 #include "cli/program.h"
 #include "cli/running_program.h"
+#include "radir/core/version.h"
 #include "support/temporary_folder.h"
 
 namespace radir {
@@ -105,6 +106,24 @@ TEST(Injection, HintsCanBePastedIntoAShell) {
   EXPECT_TRUE(contains(program.err(),
                        "--resume '" + folder.path() + "/it'\\''s `here`'"))
       << program.err();
+}
+
+// A hint with the name of the command would end another one.
+TEST(Injection, ARunWithAnotherCommandIsDamaged) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run";
+  const std::string config = std::string(R"("program":")") + version() +
+                             R"(","isa":"x; rm -rf ~ #","data":{}})";
+  for (const std::string command : {"train --resume", "compress --resume",
+                                    "reproduce uci --resume", "report"}) {
+    folder.write("run/config.json",
+                 R"({"command":{"name":"x; rm -rf ~ #"},)" + config);
+    testing::expect_failure(command + " '" + run + "'", 4,
+                            "contains no valid command; the file is damaged");
+  }
+  folder.write("run/config.json", R"({"command":{"name":"train"},)" + config);
+  testing::expect_failure("train --resume '" + run + "'", 2,
+                          "RADIR_ISA='x; rm -rf ~ #'");
 }
 
 TEST(Injection, HintsQuoteTheDataFolder) {

@@ -47,6 +47,16 @@ std::int64_t shards_of(const std::string& path);
 /// when there is none.
 std::string run_options_text(const nlohmann::ordered_json& config);
 
+/// The name of the command that started a run, such as "train". Throws IoError
+/// when config.json has none that a message can repeat.
+std::string started_command(const io::RunFolder& folder,
+                            const nlohmann::ordered_json& config);
+
+/// Throws ArgumentError when a run that is not finished was started with
+/// another instruction set. A run of version 0.1 names none, and passes.
+void check_same_isa(const io::RunFolder& folder,
+                    const nlohmann::ordered_json& config);
+
 /// config.json of a run that `command` is to resume. Its entry "command" has
 /// the name of the command and its options. Throws IoError when the file is
 /// damaged, ArgumentError when another command started the run. Calls `warn`

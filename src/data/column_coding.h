@@ -47,9 +47,10 @@ FittedColumn fit_target(const Column& column, const RowNumbers& rows);
 /// IoError for a value below 0.
 ColumnCode with_logarithm(const std::string& source, const Column& column,
                           const RowNumbers& rows, ColumnCode code);
-/// Whether a logarithm may help: no value is below 0, and the largest is four
-/// times as far above the median as the smallest is below.
-bool is_skewed(const Column& column, const RowNumbers& rows);
+/// Whether a logarithm may help: no value is below 0, the largest is four times
+/// as far above the median as the smallest is below, and the resolution is a
+/// tenth of the median at most.
+bool is_skewed(const Column& column, const RowNumbers& rows, double resolution);
 
 /// Up to `count` pieces between quantiles of a column's values in the rows;
 /// none where there are fewer than three different quantiles.

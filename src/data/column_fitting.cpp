@@ -21,6 +21,8 @@ constexpr std::int64_t kLeastRowsOfLevel = 3;
 constexpr std::size_t kMostLevels = 2000;
 /// Fewer different values than rows say nothing in a shorter table.
 constexpr std::int64_t kLeastRowsOfId = 10;
+/// Offset of the logarithm of a target, of its median.
+constexpr double kOffset = 0.1;
 /// A cycle helps where its values are this many, over this many days.
 constexpr std::size_t kLeastParts = 4;
 constexpr double kDaysOfYears = 365;
@@ -378,8 +380,7 @@ std::vector<NumberPiece> fit_pieces(const Column& column,
 
 ColumnCode with_logarithm(const std::string& source, const Column& column,
                           const RowNumbers& rows, ColumnCode code) {
-  constexpr double kOffset = 0.1;  // of the median
-  constexpr double kEnd = 2;       // of the largest value
+  constexpr double kEnd = 2;  // of the largest value
   std::vector<double> values;
   for (const std::int64_t row : rows) {
     const double value = column.number(row);
@@ -404,7 +405,8 @@ ColumnCode with_logarithm(const std::string& source, const Column& column,
   return code;
 }
 
-bool is_skewed(const Column& column, const RowNumbers& rows) {
+bool is_skewed(const Column& column, const RowNumbers& rows,
+               double resolution) {
   constexpr double kLongTail = 4;
   std::vector<double> values;
   values.reserve(rows.size());
@@ -418,6 +420,8 @@ bool is_skewed(const Column& column, const RowNumbers& rows) {
       values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   const double median = *middle;
+  // Else one step, such as that of small counts, is most of the scale.
+  if (resolution > kOffset * median) return false;
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   return *high - median > kLongTail * (median - *low);
 }

@@ -341,7 +341,8 @@ TableEncoder TableEncoder::with_log_target(const Table& table,
 
 bool TableEncoder::has_skewed_target(const Table& table,
                                      const RowNumbers& rows) const {
-  return !is_classification() && is_skewed(table.column(target_.name), rows);
+  return !is_classification() &&
+         is_skewed(table.column(target_.name), rows, target_.resolution);
 }
 
 bool TableEncoder::has_pieces() const {

@@ -8,6 +8,7 @@
 #include "radir/train/schedule.h"
 #include "radir/workflows/table_fit.h"
 #include "workflows/row_groups.h"
+#include "workflows/validation.h"
 
 namespace radir::workflows {
 namespace {
@@ -126,7 +127,10 @@ ChosenSettings tuned(
     const ResumableRun* run) {
   check_goal(request.goal, encoder);
   auto candidates = search_candidates(settings, encoder.is_classification());
-  if (execution.device != Device::Cpu) remove_mixtures(candidates);
+  // A logarithm that was asked for is in the encoding, and mixtures have none.
+  const bool no_mixtures =
+      execution.device != Device::Cpu || !encoder.target().transform.is_none();
+  if (no_mixtures) remove_mixtures(candidates);
   ChosenSettings result;
   SearchRules rules;
   rules.goal = request.goal;
@@ -135,6 +139,7 @@ ChosenSettings tuned(
     rules.finalists = default_models(settings.seed, encoder,
                                      static_cast<std::int64_t>(rows.size()));
   }
+  if (no_mixtures) remove_mixtures(rules.finalists);
   for (TableSettings& one : rules.finalists) {
     if (one.noise != likelihood::Kind::Mixture) {
       one.target_scale = settings.target_scale;
@@ -162,18 +167,24 @@ ChosenSettings tuned(
   return result;
 }
 
-/// The scale of a target with a long upper tail, by quick fits; `settings` gets
-/// it. Returns the trials.
+/// The scale of a target with a long upper tail, by the log-likelihood of quick
+/// fits; `settings` gets it. Returns the trials.
 std::vector<TableTrial> choose_target_scale(
-    const data::Table& table, const data::TableEncoder& encoder,
-    const std::vector<std::int64_t>& rows, const Execution& execution,
+    const SearchRequest& request, const data::Table& table,
+    const data::TableEncoder& encoder, const std::vector<std::int64_t>& rows,
+    const Execution& execution,
+    const std::function<void(std::int64_t, std::int64_t)>& on_trial,
     const ResumableRun* run, TableSettings& settings) {
   if (settings.target_scale || encoder.is_classification()) return {};
   settings.target_scale = TargetScale::Own;
-  if (settings.noise == likelihood::Kind::Mixture ||
+  const auto compared = compared_rows(rows, settings.seed);
+  if (settings.noise == likelihood::Kind::Mixture || request.budget ||
+      request.goal != TuneFor::LogLikelihood ||
       execution.device != Device::Cpu ||
       RowGroups(rows).count() < kLeastScaleRows ||
-      !encoder.has_skewed_target(table, rows)) {
+      !encoder.has_skewed_target(table, rows) ||
+      !can_validate(table, encoder.target().name, encoder.missing(), compared,
+                    settings.seed)) {
     return {};
   }
   TableSettings quick;
@@ -181,7 +192,7 @@ std::vector<TableTrial> choose_target_scale(
   quick.hidden = settings.hidden;
   quick.pieces = settings.pieces;
   quick.noise = settings.noise;
-  quick.steps = kScaleSteps;
+  quick.steps = std::min(kScaleSteps, settings.steps);
   quick.seed = settings.seed;
   std::vector<TableSettings> candidates(
       2, resolved(quick, encoder, static_cast<std::int64_t>(rows.size())));
@@ -189,10 +200,14 @@ std::vector<TableTrial> choose_target_scale(
   candidates[1].target_scale = TargetScale::Logarithm;
   std::optional<ResumableRun> part;
   if (run != nullptr) part = run->part("target-scale");
-  const auto compared = compared_rows(rows, settings.seed);
-  auto trials = compare_candidates(table, encoder.target().name,
-                                   encoder.missing(), compared, candidates,
-                                   execution, nullptr, part ? &*part : nullptr);
+  std::int64_t done = 0;
+  auto trials = compare_candidates(
+      table, encoder.target().name, encoder.missing(), compared, candidates,
+      execution,
+      [&](const TableTrial&) {
+        if (on_trial) on_trial(++done, 2);
+      },
+      part ? &*part : nullptr);
   for (TableTrial& trial : trials) trial.round = 0;
   if (is_clearly_better(trials[1], trials[0], compared)) {
     settings.target_scale = TargetScale::Logarithm;
@@ -205,6 +220,9 @@ std::vector<TableTrial> choose_target_scale(
 bool leaves_all_open(const TableSettings& given) {
   TableSettings defaults;
   defaults.seed = given.seed;
+  if (given.target_scale == TargetScale::Own) {
+    defaults.target_scale = TargetScale::Own;
+  }
   return to_json(given) == to_json(defaults);
 }
 
@@ -252,6 +270,11 @@ ChosenSettings compared_defaults(
     const Execution& execution,
     const std::function<void(std::int64_t, std::int64_t)>& on_trial,
     const ResumableRun* run) {
+  const auto compared = compared_rows(rows, settings.seed);
+  if (!can_validate(table, encoder.target().name, encoder.missing(), compared,
+                    settings.seed)) {
+    return {settings, {}};
+  }
   std::vector<TableSettings> candidates = {settings};
   for (TableSettings& other : alternatives(
            settings, encoder, static_cast<std::int64_t>(rows.size()))) {
@@ -259,7 +282,6 @@ ChosenSettings compared_defaults(
   }
   const auto total = static_cast<std::int64_t>(candidates.size());
   std::int64_t done = 0;
-  const auto compared = compared_rows(rows, settings.seed);
   auto trials = compare_candidates(
       table, encoder.target().name, encoder.missing(), compared, candidates,
       execution,
@@ -301,8 +323,8 @@ ChosenSettings choose_settings(
     const std::function<void(std::int64_t, std::int64_t)>& on_trial,
     const ResumableRun* run) {
   TableSettings settings = given;
-  std::vector<TableTrial> trials =
-      choose_target_scale(table, encoder, rows, execution, run, settings);
+  std::vector<TableTrial> trials = choose_target_scale(
+      request, table, encoder, rows, execution, on_trial, run, settings);
   ChosenSettings chosen = searched(request, table, encoder, rows, settings,
                                    execution, on_trial, run);
   chosen.trials.insert(chosen.trials.begin(), trials.begin(), trials.end());

@@ -142,6 +142,17 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+bool can_validate(const data::Table& table, const std::string& target,
+                  data::MissingValues missing,
+                  const std::vector<std::int64_t>& rows, std::uint64_t seed) {
+  try {
+    data::TableEncoder::fit(table, target, missing, split_rows(rows, seed)[0]);
+  } catch (const IoError&) {
+    return false;
+  }
+  return true;
+}
+
 Validation::Validation(const data::Table& table, const std::string& target,
                        data::MissingValues missing,
                        const std::vector<std::int64_t>& rows,

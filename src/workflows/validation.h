@@ -22,6 +22,12 @@ namespace radir::workflows {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start);
 
+/// Whether the rows that candidates would be fitted to can be encoded: the
+/// target, or all inputs, may differ in the other rows alone.
+bool can_validate(const data::Table& table, const std::string& target,
+                  data::MissingValues missing,
+                  const std::vector<std::int64_t>& rows, std::uint64_t seed);
+
 /// The rows that candidates are fitted to, and those that judge them.
 class Validation {
  public:

@@ -134,6 +134,33 @@ TEST_F(CModel, PredictsAMatrixAsATable) {
                 "-1 rows");
 }
 
+/// The model of a handle, from its bytes.
+workflows::TableModel model_of(radir_model model) {
+  std::int64_t length = 0;
+  expect_status(radir_model_to_bytes(model, nullptr, 0, &length), RADIR_OK);
+  std::string bytes(static_cast<std::size_t>(length), '?');
+  expect_status(radir_model_to_bytes(model, bytes.data(), length, &length),
+                RADIR_OK);
+  return workflows::table_model("bytes", io::read_model("bytes", bytes));
+}
+
+TEST(CTargetScale, IsASetting) {
+  Numbers numbers(60);
+  for (double& y : numbers.y) y = std::exp(y);
+  const NumberTable table(numbers);
+  for (const std::string scale : {"own", "log"}) {
+    radir_model model = nullptr;
+    const std::string settings =
+        "method=rdp\nsteps=100\nhidden=5\ntarget_scale=" + scale;
+    expect_status(radir_model_fit(table.get(), "y", settings.c_str(), nullptr,
+                                  nullptr, &model),
+                  RADIR_OK);
+    EXPECT_EQ(model_of(model).encoder.target().transform.is_none(),
+              scale == "own");
+    expect_status(radir_model_free(model), RADIR_OK);
+  }
+}
+
 TEST(CConformal, QuantilesAreCorrectedAndKeptInTheModel) {
   const Numbers numbers(200);
   const NumberTable table(numbers);

@@ -106,6 +106,14 @@ TEST_F(TargetScale, TheOwnScaleCanBeAskedFor) {
   EXPECT_GT(logarithm, own + 0.5);
 }
 
+TEST_F(TargetScale, GoesWithConformalIntervals) {
+  const ProgramResult trained = train("--target-scale log --conformal");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const double coverage = evaluate()["coverage_90"];
+  // Of 39 rows set aside or more: three standard errors.
+  EXPECT_NEAR(coverage, 0.9, 0.15);
+}
+
 TEST_F(TargetScale, WhatHasNoLogarithmIsRefused) {
   const std::string table =
       "'" + folder_.write("n.csv", "x,y\n1,2\n2,-1\n3,4\n4,9\n5,7\n") + "'";

@@ -55,7 +55,6 @@ const std::vector<std::int64_t> kAllPrices = {0, 1, 2, 3, 4, 5, 6};
 TEST(TableEncoder, PutsATargetOnALogarithmicScale) {
   const Table prices = table(kPrices);
   const TableEncoder own = TableEncoder::fit(prices, "y");
-  EXPECT_TRUE(own.has_skewed_target(prices, kAllPrices));
   const TableEncoder encoder = own.with_log_target(prices, kAllPrices);
   const ColumnCode& code = encoder.target();
   EXPECT_TRUE(own.target().transform.is_none());
@@ -83,6 +82,18 @@ TEST(TableEncoder, PutsATargetOnALogarithmicScale) {
   EXPECT_EQ(again.target().transform.end(), code.transform.end());
   EXPECT_EQ(describe_columns(again)[1].text(),
             "target: number, on a logarithmic scale");
+}
+
+TEST(TableEncoder, LooksForALongTailWhereStepsAreSmall) {
+  const auto is_skewed = [](const char* text) {
+    const Table rows = table(text);
+    return TableEncoder::fit(rows, "y").has_skewed_target(rows, kAllPrices);
+  };
+  EXPECT_TRUE(is_skewed("x,y\n1,2\n2,0\n3,4\n4,100\n5,4.1\n6,8\n7,10\n"));
+  EXPECT_FALSE(is_skewed("x,y\n1,2\n2,0\n3,4\n4,12\n5,4.1\n6,8\n7,10\n"));
+  // Steps of 2 where the median is 6, and a median of 0.
+  EXPECT_FALSE(is_skewed(kPrices));
+  EXPECT_FALSE(is_skewed("x,y\n1,0\n2,0\n3,0\n4,1\n5,0\n6,0.01\n7,0\n"));
 }
 
 TEST(TableEncoder, LogarithmsNeedATargetThatIsNotBelowZero) {

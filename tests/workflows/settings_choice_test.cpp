@@ -25,6 +25,12 @@ TEST(SettingsChoice, ComparesWhereNothingWasAskedForAndRowsAreEnough) {
   given.seed = 7;
   EXPECT_EQ(search_for(given, encoder, 1000), SettingsSearch::Defaults);
   EXPECT_EQ(search_for(given, encoder, 999), SettingsSearch::Given);
+  // The own scale of the target leaves the model open, its logarithm does not.
+  TableSettings scaled = given;
+  scaled.target_scale = TargetScale::Own;
+  EXPECT_EQ(search_for(scaled, encoder, 1000), SettingsSearch::Defaults);
+  scaled.target_scale = TargetScale::Logarithm;
+  EXPECT_EQ(search_for(scaled, encoder, 1000), SettingsSearch::Given);
   TableSettings changed = given;
   changed.noise = likelihood::Kind::Gaussian;
   EXPECT_EQ(search_for(changed, encoder, 1000), SettingsSearch::Given);
@@ -123,8 +129,9 @@ data::Table prices_table(int rows) {
   return data::read_table(files::memory_byte_source("made up", text));
 }
 
-ChosenSettings chosen_scale(const data::Table& table, TableSettings settings,
-                            SettingsSearch search = SettingsSearch::Given) {
+ChosenSettings chosen_scale(
+    const data::Table& table, TableSettings settings,
+    const SearchRequest& search = SettingsSearch::Given) {
   const auto encoder = data::TableEncoder::fit(table, "y");
   const auto rows = encoder.encode(table, true);
   return choose_settings(search, table, encoder, rows.table_rows,
@@ -180,6 +187,66 @@ TEST(SettingsChoice, KeepsTheOwnScaleWhereTheLogarithmIsNoBetter) {
   const ChosenSettings chosen = chosen_scale(table, quick_settings());
   EXPECT_EQ(chosen.trials.size(), 2u);
   EXPECT_EQ(chosen.settings.target_scale, TargetScale::Own);
+}
+
+// The density of a logarithm rewards repeated small values.
+TEST(SettingsChoice, KeepsTheOwnScaleOfSmallCounts) {
+  const auto zero_or_one = [](double x, int i) {
+    return x + 0.2 * nearly_normal(i) > 0.9 ? 1.0 : 0.0;
+  };
+  const auto count = [](double x, int i) {
+    return std::floor(std::exp(2 * x + 0.3 * nearly_normal(i)));
+  };
+  for (const data::Table& table : {table_of(zero_or_one), table_of(count)}) {
+    const ChosenSettings chosen = chosen_scale(table, quick_settings());
+    EXPECT_EQ(chosen.settings.target_scale, TargetScale::Own);
+    EXPECT_TRUE(chosen.trials.empty());
+  }
+}
+
+TEST(SettingsChoice, KeepsTheOwnScaleWhereNothingCanBeCompared) {
+  // The one other value of the target is among the rows that would judge.
+  std::string text = "x,y\n";
+  const auto add = [&](int i, const char* y) {
+    text += std::to_string(fraction(i * 0.618034)) + "," + y + "\n";
+  };
+  const TableSettings settings = quick_settings();
+  const auto order = train::shuffled(60, validation_seed(settings.seed), 0);
+  for (int i = 0; i < 60; ++i) {
+    add(i, i == order[0] ? "100" : i == order[1] ? "5.1" : "5");
+  }
+  const data::Table table =
+      data::read_table(files::memory_byte_source("made up", text));
+  const ChosenSettings chosen = chosen_scale(table, settings);
+  EXPECT_EQ(chosen.settings.target_scale, TargetScale::Own);
+  EXPECT_TRUE(chosen.trials.empty());
+}
+
+TEST(SettingsChoice, KeepsTheOwnScaleWhereTheSearchLooksForSomethingElse) {
+  SearchRequest request = SettingsSearch::Given;
+  request.goal = TuneFor::Rmse;
+  const data::Table table = prices_table(200);
+  EXPECT_TRUE(chosen_scale(table, quick_settings(), request).trials.empty());
+  request = SettingsSearch::Given;
+  request.budget = 60;
+  EXPECT_TRUE(chosen_scale(table, quick_settings(), request).trials.empty());
+}
+
+TEST(SettingsChoice, TunesALogarithmThatWasAskedForWithoutMixtures) {
+  const data::Table table = prices_table(200);
+  TableSettings settings = quick_settings();
+  settings.target_scale = TargetScale::Logarithm;
+  auto encoder = data::TableEncoder::fit(table, "y");
+  auto rows = encoder.encode(table, true);
+  encode_for(settings, table, encoder, rows);
+  const ChosenSettings chosen =
+      choose_settings(SettingsSearch::Tuning, table, encoder, rows.table_rows,
+                      resolved(settings, encoder, rows.count));
+  EXPECT_FALSE(chosen.trials.empty());
+  for (const TableTrial& trial : chosen.trials) {
+    EXPECT_EQ(trial.settings.target_scale, TargetScale::Logarithm);
+    EXPECT_NE(trial.settings.noise, likelihood::Kind::Mixture);
+  }
 }
 
 TEST(SettingsChoice, MixturesOfNoisesHaveNoLogarithm) {

@@ -89,7 +89,8 @@ class TableEncoder {
   TableEncoder with_log_target(const Table& table,
                                const std::vector<std::int64_t>& rows) const;
   /// Whether the target is a number that a logarithm may describe better: not
-  /// below 0 in any of the rows, and with a long upper tail.
+  /// below 0 in any of the rows, with a long upper tail, and with a resolution
+  /// of at most a tenth of its median, which leaves out small counts.
   bool has_skewed_target(const Table& table,
                          const std::vector<std::int64_t>& rows) const;
 

@@ -75,8 +75,9 @@ class PredictiveMixture {
   /// The second mean goes over pairs of different draws (all of them up to 64
   /// draws, 64 partners each beyond), which does not depend on the number of
   /// draws on average. With a transform it is the integral of the squared
-  /// distance of the distribution functions, to 1e-6 of the deviation. Up to 64
-  /// components of different weights are not draws but the distribution itself,
+  /// distance of the distribution functions, to 1e-6 of the deviation (2e-3 of
+  /// a few narrow components far from each other). Up to 64 components
+  /// of different weights are not draws but the distribution itself,
   /// whose score is exact.
   double crps(double value) const;
 

@@ -22,11 +22,12 @@ enum class SettingsSearch {
   Tuning,    ///< `radir train --tune`
 };
 
-/// Whether nothing but the seed differs from TableSettings{}.
+/// Whether nothing but the seed differs from TableSettings{}, and the scale of
+/// the target where that is the target's own.
 bool leaves_all_open(const TableSettings& given);
 
-/// Defaults for a numeric target of at least 1,000 rows where nothing but the
-/// seed differs from TableSettings{}: below that, so few rows would judge that
+/// Defaults for a numeric target of at least 1,000 rows where
+/// leaves_all_open(): below that, so few rows would judge that
 /// chance decides. Given otherwise.
 SettingsSearch search_for(const TableSettings& given,
                           const data::TableEncoder& encoder, std::int64_t rows);
@@ -77,7 +78,9 @@ struct ChosenSettings {
 /// Before that, where the target has a long upper tail (has_skewed_target) and
 /// its scale is open, two quick fits say whether it is predicted on a
 /// logarithmic one, by the same rule; they are the first trials, of round 0.
-/// Elsewhere an open scale becomes the target's own.
+/// Elsewhere an open scale becomes the target's own, as in a search for another
+/// score than the log-likelihood or with a budget. Nothing is compared where
+/// the rows to fit cannot be encoded alone.
 ///
 /// `on_trial` gets the number of trials that are done and that of all. Throws
 /// ArgumentError for a goal that the target has not (check_goal) and for a

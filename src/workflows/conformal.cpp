@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -9,11 +10,28 @@
 #include "radir/core/error.h"
 #include "radir/data/column_code.h"
 #include "radir/likelihood/predictive_mixture.h"
-#include "radir/workflows/holdout.h"
+#include "radir/train/trainer.h"
 #include "radir/workflows/table_predictor.h"
-#include "radir/workflows/table_settings.h"
+#include "radir/workflows/table_search.h"
 
 namespace radir::workflows {
+namespace {
+
+constexpr std::int64_t kMostConformalRows = 4999;
+/// For n rows one fewer than a multiple of 40, the ranks (n + 1) p of the ends
+/// of 50, 80, 90 and 95 % intervals are whole, and nothing is rounded.
+constexpr std::int64_t kWholeRanks = 40;
+
+/// How many of the rows of a table are set aside.
+std::int64_t conformal_rows(std::int64_t rows) {
+  const std::int64_t fifth = rows / 5;
+  if (fifth < kWholeRanks - 1) return fifth;
+  const std::int64_t nearest =
+      (fifth + 1 + kWholeRanks / 2) / kWholeRanks * kWholeRanks - 1;
+  return std::min(nearest, kMostConformalRows);
+}
+
+}  // namespace
 
 ConformalRows set_aside(const data::Table& table, const std::string& target,
                         data::MissingValues missing, std::uint64_t seed) {
@@ -21,21 +39,24 @@ ConformalRows set_aside(const data::Table& table, const std::string& target,
               ArgumentError, "conformal: the target \"", target,
               "\" is a category, which has no quantiles to correct; train ",
               "without --conformal");
-  TableSettings settings;
-  settings.seed = seed;
-  const auto parts = holdout_parts(table.rows(), settings, /*tuned=*/true);
   ConformalRows result;
-  if (!parts.empty()) {
-    const HoldoutPart& part = parts.front();
-    result.encoder =
-        data::TableEncoder::fit(table, target, missing, part.fitted);
-    result.fitted = result.encoder.encode(table, true, part.fitted);
-    result.aside = result.encoder.encode(table, true, part.held_out);
+  std::int64_t count = conformal_rows(table.rows());
+  if (count >= kLeastConformalRows) {
+    std::vector<std::int64_t> fitted =
+        train::shuffled(table.rows(), validation_seed(seed), 0);
+    std::vector<std::int64_t> aside(fitted.end() - count, fitted.end());
+    fitted.resize(fitted.size() - aside.size());
+    std::sort(fitted.begin(), fitted.end());
+    std::sort(aside.begin(), aside.end());
+    result.encoder = data::TableEncoder::fit(table, target, missing, fitted);
+    result.fitted = result.encoder.encode(table, true, fitted);
+    result.aside = result.encoder.encode(table, true, aside);
+    count = result.aside.count;
   }
-  RADIR_CHECK(result.aside.count >= kLeastConformalRows, ArgumentError,
-              table.source(), ": --conformal sets a fifth of the rows aside, ",
-              result.aside.count, " here, but 90 % intervals need ",
-              kLeastConformalRows, "; train without it, or on more rows");
+  RADIR_CHECK(count >= kLeastConformalRows, ArgumentError, table.source(),
+              ": --conformal sets a fifth of the rows aside, ", count,
+              " here, but 90 % intervals need ", kLeastConformalRows,
+              "; train without it, or on more rows");
   return result;
 }
 

@@ -66,12 +66,12 @@ TEST(Conformal, IntervalsCoverWhereTheNoiseModelIsWrong) {
       TableTraining::begin(conformal_options(folder / "train.csv"),
                            folder / "run")
           .run();
-  EXPECT_EQ(result.rows, 2000);
-  EXPECT_EQ(result.correction.probabilities().size(), 500u);
-  EXPECT_NE(describe(result.correction).find("corrected by 500 rows"),
+  EXPECT_EQ(result.rows, 1981);
+  EXPECT_EQ(result.correction.probabilities().size(), 519u);
+  EXPECT_NE(describe(result.correction).find("corrected by 519 rows"),
             std::string::npos);
   ASSERT_TRUE(result.held_out);
-  EXPECT_EQ(result.held_out->assessment.rows, 500);
+  EXPECT_EQ(result.held_out->assessment.rows, 519);
 
   TableModel model = load_table_model(folder / "run");
   EXPECT_EQ(model.correction.probabilities(),
@@ -79,7 +79,7 @@ TEST(Conformal, IntervalsCoverWhereTheNoiseModelIsWrong) {
   auto corrected = scores_of(model, folder / "test.csv");
   model.correction = {};
   auto plain = scores_of(model, folder / "test.csv");
-  // Standard errors of 500 and of 5,000 rows: below 0.024 together.
+  // Standard errors of 519 and of 5,000 rows: below 0.024 together.
   for (const auto& [level, probability] :
        std::map<std::string, double>{{"50", 0.5}, {"80", 0.8}, {"90", 0.9}}) {
     EXPECT_NEAR(corrected["coverage_" + level], probability, 0.06) << level;
@@ -132,6 +132,22 @@ TEST(Conformal, RowsSetAsideTeachTheModelNothing) {
   const auto other = data::TableEncoder::fit(
       table, "y", data::MissingValues::Refuse, rows.fitted.table_rows);
   EXPECT_EQ(rows.encoder.to_json(), other.to_json());
+}
+
+TEST(Conformal, RanksOfTheUsualIntervalsAreWhole) {
+  for (const auto& [rows, aside] : std::map<int, int>{{95, 19},
+                                                      {194, 38},
+                                                      {195, 39},
+                                                      {277, 39},
+                                                      {295, 79},
+                                                      {60000, 4999}}) {
+    const data::Table table = data::read_table(
+        files::memory_byte_source("rows", heavy_tails(rows, 1)));
+    const ConformalRows parts =
+        set_aside(table, "y", data::MissingValues::Refuse, 7);
+    EXPECT_EQ(parts.aside.count, aside);
+    EXPECT_EQ(parts.fitted.count, rows - aside);
+  }
 }
 
 TEST(Conformal, AStoppedRunResumesToTheSameBytes) {

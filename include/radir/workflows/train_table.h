@@ -53,7 +53,7 @@ struct TrainTableOptions {
   /// After the fit to all rows, score the settings on rows that another fit
   /// does without (hold_out). The model is the same either way.
   bool holdout = true;
-  /// Set a fifth of the rows aside, fit the others alone, and correct the
+  /// Set about a fifth of the rows aside, fit the others alone, and correct the
   /// quantiles of the model by these rows (conformal.h). They are the held-out
   /// rows of the score too. For a numeric target.
   bool conformal = false;

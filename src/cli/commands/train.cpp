@@ -354,7 +354,7 @@ void add_train(CLI::App& root, Invocation& invocation) {
       "Train on all rows at once, without a score on held-out rows");
   command->add_flag(
       "--conformal", options->conformal,
-      "Set a fifth of the rows aside, fit the others, and correct the "
+      "Set about a fifth of the rows aside, fit the others, and correct the "
       "quantiles "
       "by these rows: a central interval of probability c then holds a new row "
       "like them with probability c at least, and at most c + 2/(n + 1) for n "

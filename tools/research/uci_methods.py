@@ -3,7 +3,8 @@
 
 Runs `radir reproduce uci --methods METHOD` on one split at a time, as many at once as
 there are processors, and merges each result at once: the means and the standard
-error of a row are those of all its splits, which "splits" lists. Can be stopped and
+error of a row are those of all its splits, which "splits" lists. Seconds are those of
+a processor, which other work on the machine does not change. Can be stopped and
 started again; a split that is there is not run again.
 """
 
@@ -40,14 +41,22 @@ def run_split(program, source, split, method):
     with tempfile.TemporaryDirectory() as folder:
         data = linked_split(folder, source, split)
         run = os.path.join(folder, "run")
-        subprocess.run(
-            [program, "reproduce", "uci", "--methods", method, "--sets", source.name,
-             "--data-dir", data, "--threads", "1", "--out", run, "--json"],
-            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        command = [
+            program, "reproduce", "uci", "--methods", method, "--sets", source.name,
+            "--data-dir", data, "--threads", "1", "--out", run, "--json",
+        ]  # fmt: skip
+        with open(os.path.join(folder, "messages"), "w+") as messages:
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=messages)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode != 0:
+                messages.seek(0)
+                raise subprocess.CalledProcessError(
+                    process.returncode, command, stderr=messages.read()
+                )
         name = f"{source.name}-split-0-{method}.json"
         result = json.loads(pathlib.Path(run, name).read_text())
-    return {**result["score"], "seconds": result["seconds"]}
+    return {**result["score"], "seconds": usage.ru_utime + usage.ru_stime}
 
 
 def merged(row, split, score):
@@ -77,14 +86,13 @@ class Results:
         for row in self.document["rows"]:
             if (row["set"], row["method"]) == (name, method):
                 return row
-        row = {"set": name, "method": method, "splits": [], "standard_error": 0}
-        self.document["rows"].append(row)
-        return row
+        return {"set": name, "method": method, "splits": [], "standard_error": 0}
 
     def add(self, name, method, split, score):
         with self.lock:
             row = self.row(name, method)
-            row.update(merged(row, split, score))
+            rows = [other for other in self.document["rows"] if other is not row]
+            self.document["rows"] = [*rows, merged(row, split, score)]
             self.document["rows"].sort(key=lambda r: (r["set"], r["method"]))
             part = self.path.with_suffix(".part")
             part.write_text(self.text())

@@ -174,6 +174,10 @@ HeldOut scored(const data::TableEncoder& encoder,
 
 }  // namespace
 
+std::int64_t held_out_rows(std::int64_t rows) {
+  return std::min(rows / kFolds, kMostHeldOut);
+}
+
 std::vector<HoldoutPart> holdout_parts(std::int64_t rows,
                                        const TableSettings& settings,
                                        bool tuned) {
@@ -183,7 +187,7 @@ std::vector<HoldoutPart> holdout_parts(std::int64_t rows,
       !tuned && rows < (settings.samples() ? kFewSampledRows : kFewRows);
   std::vector<HoldoutPart> parts(in_turn ? kFolds : 1);
   // Tuning compares settings on the first of this order.
-  const std::int64_t aside = std::min(rows / kFolds, kMostHeldOut);
+  const std::int64_t aside = held_out_rows(rows);
   for (std::size_t p = 0; p < parts.size(); ++p) {
     for (std::int64_t i = 0; i < rows; ++i) {
       const bool held = in_turn ? i % kFolds == static_cast<std::int64_t>(p)

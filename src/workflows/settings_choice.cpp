@@ -6,6 +6,7 @@
 #include "radir/data/column_code.h"
 #include "radir/likelihood/options.h"
 #include "radir/train/schedule.h"
+#include "radir/workflows/holdout.h"
 #include "radir/workflows/table_fit.h"
 #include "workflows/row_groups.h"
 #include "workflows/validation.h"
@@ -71,25 +72,6 @@ std::vector<TableSettings> alternatives(const TableSettings& given,
 /// Fewer rows would let chance decide.
 bool has_alternatives(const data::TableEncoder& encoder, std::int64_t rows) {
   return !encoder.is_classification() && rows >= kLeastRows;
-}
-
-/// The first rows of the order whose last rows are held out later.
-std::vector<std::int64_t> compared_rows(const std::vector<std::int64_t>& rows,
-                                        std::uint64_t seed) {
-  const RowGroups groups(rows);
-  if (groups.count() <= kMostRows) return rows;
-  const auto order = train::shuffled(groups.count(), validation_seed(seed), 0);
-  std::vector<std::int64_t> places;
-  for (std::int64_t i = 0; i < kMostRows; ++i) {
-    groups.append(order[static_cast<std::size_t>(i)], places);
-  }
-  std::vector<std::int64_t> result;
-  result.reserve(places.size());
-  for (const std::int64_t place : places) {
-    result.push_back(rows[static_cast<std::size_t>(place)]);
-  }
-  std::sort(result.begin(), result.end());
-  return result;
 }
 
 /// By more than chance, which gives a mean log-likelihood of n rows about
@@ -217,6 +199,26 @@ std::vector<TableTrial> choose_target_scale(
 
 }  // namespace
 
+std::vector<std::int64_t> compared_rows(const std::vector<std::int64_t>& rows,
+                                        std::uint64_t seed) {
+  const RowGroups groups(rows);
+  if (groups.count() <= kMostRows) return rows;
+  const auto order = train::shuffled(groups.count(), validation_seed(seed), 0);
+  const std::int64_t count =
+      std::min(kMostRows, groups.count() - held_out_rows(groups.count()));
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < count; ++i) {
+    groups.append(order[static_cast<std::size_t>(i)], places);
+  }
+  std::vector<std::int64_t> result;
+  result.reserve(places.size());
+  for (const std::int64_t place : places) {
+    result.push_back(rows[static_cast<std::size_t>(place)]);
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
 bool leaves_all_open(const TableSettings& given) {
   TableSettings defaults;
   defaults.seed = given.seed;
@@ -271,7 +273,9 @@ ChosenSettings compared_defaults(
     const std::function<void(std::int64_t, std::int64_t)>& on_trial,
     const ResumableRun* run) {
   const auto compared = compared_rows(rows, settings.seed);
-  if (!can_validate(table, encoder.target().name, encoder.missing(), compared,
+  // Copies of a row say nothing more.
+  if (RowGroups(rows).count() < kLeastRows ||
+      !can_validate(table, encoder.target().name, encoder.missing(), compared,
                     settings.seed)) {
     return {settings, {}};
   }

@@ -70,10 +70,7 @@ std::vector<double> stacked_fit_weights(const data::TableEncoder& encoder,
                                         const TableSettings& settings,
                                         const FitRows& fit, ThreadPool* pool) {
   const auto parts = holdout_parts(rows.table_rows, settings, /*tuned=*/true);
-  if (parts.empty()) {
-    const auto fits = static_cast<std::size_t>(settings.fits());
-    return std::vector<double>(fits, 1 / static_cast<double>(fits));
-  }
+  if (parts.empty()) return {};
   const auto subset = [&](const std::vector<std::int64_t>& chosen) {
     return encoded_subset(rows, encoder.input_size(), chosen);
   };
@@ -90,6 +87,7 @@ std::vector<double> stacked_fit_weights(const data::TableEncoder& encoder,
 
 std::vector<double> network_weights(const std::vector<double>& fit_weights,
                                     std::size_t networks) {
+  if (fit_weights.empty()) return {};
   const std::size_t each = networks / fit_weights.size();
   std::vector<double> result;
   for (const double weight : fit_weights) {

@@ -158,9 +158,11 @@ void encode_for(const TableSettings& settings, const data::Table& table,
                 data::TableEncoder& encoder, data::EncodedRows& rows,
                 data::EncodedRows* aside) {
   const bool pieces = settings.pieces > 0 && !encoder.has_pieces();
-  const bool logarithm = settings.target_scale == TargetScale::Logarithm &&
-                         encoder.target().transform.is_none() &&
-                         !encoder.is_classification();
+  const bool asked = settings.target_scale == TargetScale::Logarithm;
+  RADIR_CHECK(!asked || !encoder.is_classification(), ArgumentError,
+              "target_scale log: the target \"", encoder.target().name,
+              "\" has classes, which have no logarithm; leave it out");
+  const bool logarithm = asked && encoder.target().transform.is_none();
   if (!pieces && !logarithm) return;
   if (pieces) {
     encoder = encoder.with_pieces(table, rows.table_rows, settings.pieces);

@@ -138,8 +138,17 @@ report::Table trials_table(const Json& config, std::size_t most) {
 
 std::string error_note(const Json& config) {
   const TrialScore& goal = goal_of(config);
+  // Without tuning, the best trial need not be the one that was taken.
+  const bool tuned = config.value("tuned", Json()) == true;
+  if (!tuned || goal.goal != TuneFor::LogLikelihood) return "";
   std::vector<Json> list = trials_of(config);
-  if (goal.goal != TuneFor::LogLikelihood || list.empty()) return "";
+  // Quick fits that chose the scale of the target are no settings to take.
+  list.erase(std::remove_if(list.begin(), list.end(),
+                            [](const Json& trial) {
+                              return number_in(trial, "round") == 0;
+                            }),
+             list.end());
+  if (list.empty()) return "";
   const bool classes = list.front().contains(score_for(TuneFor::Error).key);
   const TrialScore& error = score_for(classes ? TuneFor::Error : TuneFor::Rmse);
   sort_trials(list, goal);

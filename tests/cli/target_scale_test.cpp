@@ -123,6 +123,11 @@ TEST_F(TargetScale, WhatHasNoLogarithmIsRefused) {
   expect_failure(
       "train " + table + " --target y --target-scale log --likelihood mixture",
       2, "supports no target_scale log");
+  const std::string classes =
+      "'" + folder_.write("c.csv", "x,y\n1,a\n2,b\n3,a\n4,b\n5,a\n") + "'";
+  expect_failure("train " + classes + " --target y --target-scale log --out '" +
+                     run_path() + "'",
+                 2, "the target \"y\" has classes");
   expect_failure("train " + table + " --target y --target-scale sqrt", 2,
                  "target-scale");
 }

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 #include <string>
 
 #include "radir/core/thread_pool.h"
@@ -10,6 +13,7 @@
 #include "radir/data/table.h"
 #include "radir/likelihood/options.h"
 #include "radir/workflows/fit_table.h"
+#include "radir/workflows/holdout.h"
 #include "radir/workflows/table_fit.h"
 #include "support/expect_error.h"
 
@@ -40,6 +44,25 @@ TEST(SettingsChoice, ComparesWhereNothingWasAskedForAndRowsAreEnough) {
   changed = given;
   changed.method = "rdp";
   EXPECT_EQ(search_for(changed, encoder, 1000), SettingsSearch::Given);
+}
+
+TEST(SettingsChoice, RowsThatAreHeldOutLaterAreNotCompared) {
+  TableSettings settings;
+  settings.seed = 5;
+  for (const std::int64_t count : {50000, 50001, 51000, 54999, 60000}) {
+    SCOPED_TRACE(count);
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
+    std::iota(rows.begin(), rows.end(), 0);
+    const auto compared = compared_rows(rows, settings.seed);
+    EXPECT_LE(compared.size(), 50000u);
+    EXPECT_GE(compared.size(), 45001u);
+    if (count == 50000) continue;
+    const auto held = holdout_parts(count, settings, true).front().held_out;
+    std::vector<std::int64_t> both;
+    std::set_intersection(compared.begin(), compared.end(), held.begin(),
+                          held.end(), std::back_inserter(both));
+    EXPECT_TRUE(both.empty()) << both.size();
+  }
 }
 
 double fraction(double x) { return x - std::floor(x); }
@@ -87,6 +110,22 @@ ChosenSettings chosen_for(const data::Table& table) {
   EXPECT_EQ(last, 3);
   EXPECT_EQ(chosen.trials.size(), 3u);
   return chosen;
+}
+
+// Copies are on one side of the comparison, and say nothing more.
+TEST(SettingsChoice, CopiesOfFewRowsAreNotCompared) {
+  const data::Table table = table_of([](double x, int) { return x; });
+  const auto encoder = data::TableEncoder::fit(table, "y");
+  std::vector<std::int64_t> copies(1200);
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    copies[i] = static_cast<std::int64_t>(i / 300);
+  }
+  const ChosenSettings chosen =
+      choose_settings(SettingsSearch::Defaults, table, encoder, copies,
+                      resolved(quick_settings(), encoder, 1200));
+  EXPECT_TRUE(chosen.trials.empty());
+  EXPECT_EQ(chosen.settings.noise, likelihood::Kind::Gaussian);
+  EXPECT_EQ(chosen.settings.steps, quick_settings().steps);
 }
 
 // Two peaks: one normal distribution wastes most of its probability.

@@ -54,6 +54,15 @@ TEST(Trials, ALargerErrorForABetterLikelihoodIsSaid) {
   Json config = config_of(2.25);
   config["tune_for"] = "rmse";
   EXPECT_EQ(error_note(config), "");
+  // Without tuning, the cheapest may be taken though another is a bit better.
+  config = config_of(2.25);
+  config["tuned"] = false;
+  EXPECT_EQ(error_note(config), "");
+  // Quick fits for each scale of the target are nothing to choose.
+  config = config_of(0.54);
+  config["trials"].push_back(
+      trials_json({trial(-3, 0.1, 0, {10})}, 100, false)[0]);
+  EXPECT_EQ(error_note(config), "");
 }
 
 TEST(Trials, ASearchForTheErrorPutsTheSmallestFirst) {

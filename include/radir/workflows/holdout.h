@@ -27,6 +27,10 @@ struct HoldoutPart {
   std::vector<std::int64_t> held_out;
 };
 
+/// How many of so many rows are held out where they are held out once: the last
+/// ones of an order on whose first ones settings are compared.
+std::int64_t held_out_rows(std::int64_t rows);
+
 /// How the rows of a table are divided. Empty for fewer than kLeastRows rows.
 ///
 /// A fifth of the rows, at most 5,000, is held out once; or, where fits are

@@ -26,6 +26,12 @@ enum class SettingsSearch {
 /// the target where that is the target's own.
 bool leaves_all_open(const TableSettings& given);
 
+/// The rows of a list on which settings are compared: of more than 50,000
+/// different ones the first of an order, without those at its end that are held
+/// out later (held_out_rows).
+std::vector<std::int64_t> compared_rows(const std::vector<std::int64_t>& rows,
+                                        std::uint64_t seed);
+
 /// Defaults for a numeric target of at least 1,000 rows where
 /// leaves_all_open(): below that, so few rows would judge that
 /// chance decides. Given otherwise.

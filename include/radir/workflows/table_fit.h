@@ -37,8 +37,9 @@ std::uint64_t restart_seed(std::uint64_t seed, std::int64_t restart);
 TableSettings settings_of_fit(TableSettings settings, std::int64_t restart);
 
 /// Encodes rows of a table anew where the settings ask for pieces of its
-/// numbers and the encoder has none; `aside` are further rows, without
-/// influence on the encoder.
+/// numbers or for the logarithm of its target and the encoder has none; `aside`
+/// are further rows, without influence on the encoder. ArgumentError for a
+/// logarithm of classes.
 void encode_for(const TableSettings& settings, const data::Table& table,
                 data::TableEncoder& encoder, data::EncodedRows& rows,
                 data::EncodedRows* aside = nullptr);

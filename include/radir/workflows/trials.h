@@ -27,7 +27,7 @@ report::Table trials_table(
     const nlohmann::ordered_json& config,
     std::size_t most = std::numeric_limits<std::size_t>::max());
 
-/// Where the settings that were chosen for their likelihood have a much larger
+/// Where the settings that tuning chose for their likelihood have a much larger
 /// error than another trial, a sentence that says so; else empty.
 std::string error_note(const nlohmann::ordered_json& config);
 

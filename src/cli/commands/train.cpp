@@ -141,8 +141,13 @@ void print_compared(const Json& config, std::ostream& text) {
          << trial.value("likelihood", "") << " noise "
          << (trial.value("target_scale", "") == "log" ? "of the logarithm "
                                                       : "")
-         << (trial.contains("pieces") ? "and pieces " : "")
-         << trial.value("validation_log_likelihood", 0.0);
+         << (trial.contains("pieces") ? "and pieces " : "");
+    const Json score = trial.value("validation_log_likelihood", Json());
+    if (score.is_number()) {
+      text << score.get<double>();
+    } else {
+      text << "failed";
+    }
     separator = ", ";
   }
   text << "\n";

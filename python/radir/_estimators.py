@@ -235,7 +235,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             return X
         if [str(name) for name in X.columns] != self._fitted().columns:
             return X
-        return X.reindex(columns=list(names), fill_value=0)
+        named = X.set_axis([str(name) for name in X.columns], axis=1)
+        return named.reindex(columns=[str(name) for name in names], fill_value=0)
 
     def _is_plain(self, X: Any) -> bool:
         """Whether all checks would pass, seen at a glance: they take as long as

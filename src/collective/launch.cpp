@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 
 #include "collective/connection.h"
 #include "radir/collective/membership.h"
@@ -23,8 +24,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kPollMilliseconds = 50;
-/// After a signal that was passed on, for workers to write their checkpoints.
-constexpr std::chrono::seconds kGrace{60};
 constexpr int kSignalCode = 128;  // plus its number, as shells do
 constexpr std::size_t kMostLineBytes = 1 << 16;
 
@@ -92,6 +91,7 @@ class Launch {
       read_errors();
       collect_ended();
       pass_signal_on();
+      kill_late();
     }
     return code();
   }
@@ -214,7 +214,7 @@ class Launch {
     Worker& worker = workers_[static_cast<std::size_t>(rank)];
     const std::string name = "worker " + std::to_string(rank);
     report_lost(server_->store(), rank);
-    if (worker.killed && passed_on_ == 0 && restarts_left_ > 0) {
+    if (worker.killed && !kill_at_ && restarts_left_ > 0) {
       --restarts_left_;
       tell(name + " was killed by signal " +
            std::to_string(worker.code - kSignalCode) + "; it is started again");
@@ -235,10 +235,15 @@ class Launch {
     const int signal = options_.signal ? options_.signal() : 0;
     if (signal != 0 && passed_on_ == 0) {
       passed_on_ = signal;
-      kill_at_ = Clock::now() + kGrace;
+      kill_at_ = Clock::now() + options_.grace;
       send(signal);
     }
-    if (passed_on_ != 0 && Clock::now() > kill_at_) send(SIGKILL);
+  }
+
+  /// A worker that hangs is not waited for once the others have finished.
+  void kill_late() {
+    if (!kill_at_ && finished()) kill_at_ = Clock::now() + options_.grace;
+    if (kill_at_ && Clock::now() > *kill_at_) send(SIGKILL);
   }
 
   void send(int signal) const {
@@ -247,10 +252,15 @@ class Launch {
     }
   }
 
-  int code() {
-    const bool finished = server_->store().get(kFinishedKey).has_value();
+  bool finished() const {
+    return server_->store().get(kFinishedKey).has_value();
+  }
+
+  int code() const {
     for (const Worker& worker : workers_) {
-      if (worker.code != 0 && !(worker.killed && finished)) return worker.code;
+      if (worker.code != 0 && !(worker.killed && finished())) {
+        return worker.code;
+      }
     }
     return 0;
   }
@@ -262,7 +272,7 @@ class Launch {
   int restarts_left_ = 0;
   int first_ = 0;  // the lowest rank that runs
   int passed_on_ = 0;
-  Clock::time_point kill_at_;
+  std::optional<Clock::time_point> kill_at_;
 };
 
 }  // namespace

@@ -89,7 +89,12 @@ class StoreServer::Impl {
       if (!socket_.waits_for_bytes(kSlice)) continue;
       const int descriptor =
           ::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC);
-      if (descriptor < 0) continue;
+      if (descriptor < 0) {
+        // Out of descriptors, say: the client still waits, and would be seen
+        // again at once.
+        std::this_thread::sleep_for(kSlice);
+        continue;
+      }
       Socket accepted(descriptor);
       if (clients_.size() >= kMostClients) continue;  // closes it
       begin(std::move(accepted));

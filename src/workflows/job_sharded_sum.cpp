@@ -281,8 +281,9 @@ void JobShardedSum::add_up_together(float* sum) {
   } else {
     add_halves(all, sum);
   }
-  // All members have begun this round: they need nothing of earlier ones.
-  if (writes()) job_->store().erase_range(kSums, round_key());
+  // All members have begun this round: they need nothing of earlier ones. A
+  // worker that computes alone, because it was stopped, has not seen that.
+  if (writes() && !alone_) job_->store().erase_range(kSums, round_key());
 }
 
 /// Others wait for what is made here: first that, then waiting.

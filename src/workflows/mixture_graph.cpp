@@ -1,5 +1,6 @@
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "radir/io/onnx_graph.h"
 #include "radir/likelihood/target_transform.h"
@@ -175,13 +176,13 @@ class ComponentMoments {
  public:
   ComponentMoments(OnnxGraph& graph,
                    const likelihood::TargetTransform& transform,
-                   const std::string& location, const std::string& deviation)
+                   std::string location, std::string deviation)
       : graph_(graph),
         m_(graph),
         transform_(transform),
-        location_(location),
-        deviation_(deviation),
-        centre_(inverse_transform(graph, location, transform)) {
+        location_(std::move(location)),
+        deviation_(std::move(deviation)),
+        centre_(inverse_transform(graph, location_, transform)) {
     const double steep = transform.offset() + transform.end();
     add_line(transform.offset(), 0, 0, 1);
     add_line(steep, transform.end(), top(), -1);

@@ -61,6 +61,7 @@ Weights balanced(const data::Column& target, const Weights& rows) {
     const std::int32_t code = target.code(static_cast<std::int64_t>(i));
     if (code >= 0) counts[static_cast<std::size_t>(code)] += rows[i];
   }
+  if (counts.empty()) return counts;
   const std::int64_t most = *std::max_element(counts.begin(), counts.end());
   for (std::int64_t& count : counts) {
     count = count == 0 ? 1 : (2 * most + count) / (2 * count);  // rounded

@@ -3,8 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <memory>
+#include <string>
+#include <vector>
 
+#include "radir/collective/store.h"
+#include "radir/collective/store_server.h"
 #include "support/expect_error.h"
 
 namespace radir::collective {
@@ -70,11 +76,34 @@ TEST_F(Launch, StartsKilledWorkersAgain) {
 }
 
 TEST_F(Launch, PassesASignalOnOnce) {
-  int asked = 0;
-  options_.signal = [&] { return ++asked > 5 ? SIGTERM : 0; };
-  EXPECT_EQ(
-      run("trap 'echo got >&2; exit 9' TERM; while :; do sleep 0.02; done"), 9);
-  EXPECT_EQ(lines_, (std::vector<std::string>{"0: got", "1: got", "2: got"}));
+  options_.signal = [&] { return lines_.size() >= 3 ? SIGTERM : 0; };
+  EXPECT_EQ(run("trap 'echo got >&2; exit 9' TERM; echo begun >&2; "
+                "while :; do sleep 0.02; done"),
+            9);
+  EXPECT_EQ(lines_, (std::vector<std::string>{"0: begun", "0: got", "1: begun",
+                                              "1: got", "2: begun", "2: got"}));
+}
+
+TEST_F(Launch, KillsAWorkerThatHangsWhenTheWorkIsDone) {
+  options_.grace = std::chrono::milliseconds(200);
+  options_.restarts = 1;
+  StoreAddress address;
+  address.token = random_token();
+  options_.job.address = address;
+  std::unique_ptr<Store> store;
+  options_.signal = [&] {
+    if (!store && !lines_.empty()) {
+      address.port = std::stoi(lines_.front().substr(3));
+      store = connect_store(address, Milliseconds(5000));
+      store->set(kFinishedKey, "");
+    }
+    return 0;
+  };
+  EXPECT_EQ(run("test $RANK = 1 || exit 0; echo $MASTER_PORT >&2; "
+                "exec sleep 600"),
+            0);
+  EXPECT_EQ(events_,
+            std::vector<std::string>{"worker 1 was killed by signal 9"});
 }
 
 TEST_F(Launch, RefusesWhatItCannotStart) {

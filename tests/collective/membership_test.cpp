@@ -18,7 +18,7 @@ class MembershipTest : public ::testing::Test {
   MembershipTest() {
     settings_.size = 3;
     settings_.has_store = true;
-    settings_.timeout = Milliseconds(500);
+    settings_.timeout = Milliseconds(5000);
     settings_.lease = std::chrono::seconds(30);
     settings_.address.token = random_token();
     server_ = std::make_unique<StoreServer>(settings_.address);
@@ -69,6 +69,7 @@ TEST_F(MembershipTest, TheFirstBeginsAndLetsOthersIn) {
 }
 
 TEST_F(MembershipTest, WaitsForAllButThoseThatAreLost) {
+  settings_.timeout = Milliseconds(500);
   const auto first = worker(0);
   Membership one(*first);
   one.join(kNothing);
@@ -135,6 +136,7 @@ TEST_F(MembershipTest, BeginsAgainWhenAllAreGone) {
 }
 
 TEST_F(MembershipTest, SaysThatNobodyAnswers) {
+  settings_.timeout = Milliseconds(500);
   const auto first = worker(0);
   const auto second = worker(2);
   Membership one(*first);

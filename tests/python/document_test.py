@@ -2,6 +2,7 @@
 
 import importlib.machinery
 import importlib.util
+import itertools
 import os
 import pathlib
 import subprocess
@@ -60,6 +61,17 @@ class ReproduceTest(unittest.TestCase):
         expected = self.reproduce("whole").results["sets"]
         with self.assertRaisesRegex(radir.StoppedError, "resume"):
             self.reproduce("run", callback=lambda progress: True)
+        self.assertEqual(self.reproduce("run").results["sets"], expected)
+
+    def test_stops_in_the_middle_and_resumes_to_the_same_numbers(self):
+        write_benchmark(self.folder)
+        self.settings["steps"] = 4000
+        expected = self.reproduce("whole").results["sets"]
+        # Asked once before the work, and then while it is done.
+        asked = itertools.count()
+        with self.assertRaisesRegex(radir.StoppedError, "resume"):
+            self.reproduce("run", callback=lambda progress: next(asked) > 2)
+        self.assertTrue(list(pathlib.Path(self.folder, "run").glob("*checkpoint*")))
         self.assertEqual(self.reproduce("run").results["sets"], expected)
 
     @unittest.skipUnless(os.path.exists(os.environ.get("RADIR_PROGRAM", "")), "no program")

@@ -181,6 +181,19 @@ class RegressorTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "feature names"):
             loaded.predict(frames.drop(columns="a"))
 
+    def test_columns_may_be_labelled_by_numbers(self):
+        # A category makes it a table, whose names are texts.
+        frame = pd.DataFrame({0: self.x[:, 0], 1: 1.0, 2: self.x[:, 1], 3: self.x[:, 2] > 0})
+        frame[3] = frame[3].map({True: "yes", False: "no"})
+        fitted = RadirRegressor(**QUICK).fit(frame, self.y)
+        used = frame.drop(columns=1)
+        np.testing.assert_array_equal(fitted.predict(used), fitted.predict(frame))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.safetensors")
+            fitted.save(path)
+            loaded = RadirRegressor.load(path)
+        np.testing.assert_array_equal(loaded.predict(used), fitted.predict(frame))
+
     def test_prune_and_export(self):
         smaller = self.fitted.prune(max_parameters=60)
         self.assertLessEqual(smaller.model_.description["parameters"], 60)

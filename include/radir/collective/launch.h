@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct LaunchOptions {
   std::function<void(const std::string&)> on_event;
   /// A signal to pass on to all workers; 0: none.
   std::function<int()> signal;
+  /// For workers to end by themselves, after that signal (they write their
+  /// checkpoints) or when the work is done. Then they are killed.
+  std::chrono::milliseconds grace = std::chrono::seconds(60);
 };
 
 /// The key that a job sets in its store when all of its work is done.

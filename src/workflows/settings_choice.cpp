@@ -33,6 +33,11 @@ constexpr std::int64_t kFewestPieces = 4;
 constexpr std::int64_t kMostPieces = 16;
 constexpr std::int64_t kMostEncoded = 25000000;
 
+/// Errors below this share of the target's deviation are small: the length of
+/// the training limits the fit, not noise.
+constexpr double kSmallError = 0.05;
+constexpr double kPreciseLength = 7.5;  // of the usual training
+
 TableSettings with_mixture_noise(const TableSettings& given) {
   TableSettings settings;
   settings.seed = given.seed;
@@ -43,6 +48,21 @@ TableSettings with_mixture_noise(const TableSettings& given) {
   settings.noise_parts = 5;
   settings.kl_weight = 0.3;
   settings.steps = 10000;
+  settings.restarts = 2;
+  return settings;
+}
+
+/// For targets with hardly any noise.
+TableSettings precise_fit(const TableSettings& given) {
+  TableSettings settings;
+  settings.seed = given.seed;
+  settings.method = "rdp";
+  settings.target_scale = TargetScale::Own;
+  settings.hidden = {100, 100};
+  settings.noise = likelihood::Kind::Gaussian;
+  settings.kl_weight = 0.1;
+  settings.steps =
+      std::llround(kPreciseLength * static_cast<double>(given.steps));
   settings.restarts = 2;
   return settings;
 }
@@ -101,6 +121,37 @@ bool can_compare_defaults(const SearchRequest& request,
          (run == nullptr || run->sharded() == nullptr);
 }
 
+/// Compares a precise fit, too, where the errors of the others are small. Its
+/// trial is added, in the last round; returns whether there is one.
+bool try_precise_fit(const data::Table& table,
+                     const data::TableEncoder& encoder,
+                     const std::vector<std::int64_t>& rows,
+                     const TableSettings& given, const Execution& execution,
+                     TuneFor goal,
+                     const std::function<void(const TableTrial&)>& on_trial,
+                     const ResumableRun* run, std::vector<TableTrial>& trials) {
+  const auto error_less = [](const TableTrial& a, const TableTrial& b) {
+    return a.error < b.error;
+  };
+  const double error =
+      std::min_element(trials.begin(), trials.end(), error_less)->error;
+  const data::ColumnCode& target = encoder.target();
+  if (encoder.is_classification() || RowGroups(rows).count() < kLeastRows ||
+      !target.transform.is_none() || !(error < kSmallError * target.scale)) {
+    return false;
+  }
+  std::optional<ResumableRun> part;
+  if (run != nullptr) part = run->part("precise");
+  const std::vector<TableSettings> candidates = {resolved(
+      precise_fit(given), encoder, static_cast<std::int64_t>(rows.size()))};
+  const auto found =
+      Validation(table, target.name, encoder.missing(), rows, candidates)
+          .compare(candidates, execution, on_trial, part ? &*part : nullptr,
+                   goal, trials.back().round);
+  trials.push_back(found.front());
+  return true;
+}
+
 ChosenSettings tuned(
     const SearchRequest& request, const data::Table& table,
     const data::TableEncoder& encoder, const std::vector<std::int64_t>& rows,
@@ -133,18 +184,24 @@ ChosenSettings tuned(
     if (request.budget) result.plan = plan;
   };
   std::int64_t done = 0;
-  result.trials = search_settings(
-      table, encoder.target().name, encoder.missing(), rows, candidates,
-      execution,
-      [&](const TableTrial&) {
-        if (on_trial) on_trial(++done, total);
-      },
-      run, rules);
+  const auto count = [&](const TableTrial&) {
+    ++done;
+    if (on_trial) on_trial(done, std::max(done, total));
+  };
+  result.trials =
+      search_settings(table, encoder.target().name, encoder.missing(), rows,
+                      candidates, execution, count, run, rules);
+  candidates.insert(candidates.end(), rules.finalists.begin(),
+                    rules.finalists.end());
+  if (request.with_defaults && can_compare_defaults(request, execution, run) &&
+      try_precise_fit(table, encoder, rows, settings, execution, request.goal,
+                      count, run, result.trials)) {
+    result.trials.back().candidate = candidates.size();
+    candidates.push_back(result.trials.back().settings);
+  }
   // At full length, whatever the plan.
   const TableTrial& best = best_trial(result.trials);
-  result.settings = best.candidate < candidates.size()
-                        ? candidates[best.candidate]
-                        : rules.finalists[best.candidate - candidates.size()];
+  result.settings = candidates[best.candidate];
   result.settings.noise_factor = best.settings.noise_factor;
   return result;
 }
@@ -286,13 +343,15 @@ ChosenSettings compared_defaults(
   }
   const auto total = static_cast<std::int64_t>(candidates.size());
   std::int64_t done = 0;
-  auto trials = compare_candidates(
-      table, encoder.target().name, encoder.missing(), compared, candidates,
-      execution,
-      [&](const TableTrial&) {
-        if (on_trial) on_trial(++done, total);
-      },
-      run);
+  const auto count = [&](const TableTrial&) {
+    ++done;
+    if (on_trial) on_trial(done, std::max(done, total));
+  };
+  auto trials =
+      compare_candidates(table, encoder.target().name, encoder.missing(),
+                         compared, candidates, execution, count, run);
+  try_precise_fit(table, encoder, compared, settings, execution,
+                  TuneFor::LogLikelihood, count, run, trials);
   std::size_t best = 0;
   for (std::size_t i = 1; i < trials.size(); ++i) {
     if (is_clearly_better(trials[i], trials[best], compared)) best = i;

@@ -157,6 +157,25 @@ TEST(SettingsChoice, CutsNumbersIntoPiecesWhereTheTargetJumps) {
             chosen.trials[1].log_likelihood + 0.1);
 }
 
+// Next to no noise: what is left is the error of a short training.
+TEST(SettingsChoice, TrainsLongerWhereThereIsHardlyAnyNoise) {
+  const data::Table table = table_of([](double x, int i) {
+    return std::sin(12 * x) + 0.001 * nearly_normal(i);
+  });
+  const auto encoder = data::TableEncoder::fit(table, "y");
+  const auto rows = encoder.encode(table, true);
+  ThreadPool pool(2);
+  const ChosenSettings chosen =
+      choose_settings(SettingsSearch::Defaults, table, encoder, rows.table_rows,
+                      resolved(quick_settings(), encoder, rows.count), &pool);
+  ASSERT_EQ(chosen.trials.size(), 4u);
+  EXPECT_GT(chosen.trials[3].log_likelihood,
+            chosen.trials[0].log_likelihood + 0.5);
+  EXPECT_EQ(chosen.settings.steps, 22500);
+  EXPECT_EQ(chosen.settings.noise, likelihood::Kind::Gaussian);
+  EXPECT_EQ(chosen.settings.hidden, (std::vector<std::int64_t>{100, 100}));
+}
+
 /// A positive target with a long tail: its logarithm is a line and some noise.
 data::Table prices_table(int rows) {
   std::string text = "x,y\n";

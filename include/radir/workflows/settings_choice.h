@@ -76,10 +76,14 @@ struct ChosenSettings {
 /// 100 units that predict a mixture of noises per row, and one of four such
 /// networks with pieces of the numbers and a closer fit (where the inputs stay
 /// few); for 20,000 rows or more also the last one with a longer training
-/// instead of the closer fit. Each is taken in place of those before it where
-/// the mean log-likelihood of n rows is higher by more than 1/sqrt(n), which is
-/// about what chance gives; that keeps the default's right intervals unless
-/// there is something to gain. Of more than 50,000 rows so many are compared.
+/// instead of the closer fit. Where the smallest error is then below a
+/// twentieth of the target's deviation, a longer training with one noise level
+/// is compared too, also in a search with `with_defaults`. Each is taken in
+/// place of those before it where the mean log-likelihood of n rows is higher
+/// by more than 1/sqrt(n), which is about what chance gives; that keeps the
+/// default's right intervals unless there is something to gain. Fewer than
+/// 1,000 different rows are not compared, and of more than 50,000 so many
+/// (compared_rows).
 ///
 /// Before that, where the target has a long upper tail (has_skewed_target) and
 /// its scale is open, two quick fits say whether it is predicted on a

@@ -142,6 +142,9 @@ void print_compared(const Json& config, std::ostream& text) {
          << (trial.value("target_scale", "") == "log" ? "of the logarithm "
                                                       : "")
          << (trial.contains("pieces") ? "and pieces " : "");
+    if (trial.value("method", "") != "hmc" && trial.contains("epochs")) {
+      text << "(" << trial["epochs"] << " epochs) ";
+    }
     const Json score = trial.value("validation_log_likelihood", Json());
     if (score.is_number()) {
       text << score.get<double>();

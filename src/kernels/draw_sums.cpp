@@ -34,6 +34,11 @@ NormalSums normal_sums(const NormalColumns& of, std::int64_t count, double at) {
   return active_table().normals(of, count, at);
 }
 
+StudentSums student_sums(const NormalColumns& of, double degrees_of_freedom,
+                         std::int64_t count, double at) {
+  return active_table().students(of, degrees_of_freedom, count, at);
+}
+
 NormalPairSums normal_pair_sums(const NormalColumns& a, const NormalColumns& b,
                                 std::int64_t count) {
   return active_table().normal_pairs(a, b, count);

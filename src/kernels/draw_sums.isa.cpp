@@ -155,6 +155,26 @@ NormalSums normals(const NormalColumns& of, std::int64_t count, double at) {
           reduce_add<double>(distance)};
 }
 
+StudentSums students(const NormalColumns& of, double degrees_of_freedom,
+                     std::int64_t count, double at) {
+  // Squares of larger numbers overflow.
+  const V largest = broadcast(1e150);
+  const double n = degrees_of_freedom;
+  const double factor = (8 * n + 1) / (8 * n + 3);
+  V probability = {}, density = {};
+  for_each_vector<double>(0, count, [&](std::int64_t i, auto lanes) {
+    const V scale = scales_of(of, i, lanes);
+    const V weight = lanes.load(of.weights + i);
+    const V above = at - lanes.load(of.locations + i);
+    V t = absolute(above / scale);
+    t = select(t < largest, t, largest);
+    const Tail tail = tail_at(factor * sqrt(n * log1p(t * t / n)));
+    probability += weight * select(above < 0, tail.beyond, 1 - tail.beyond);
+    density += weight * tail.density / scale;
+  });
+  return {reduce_add<double>(probability), reduce_add<double>(density)};
+}
+
 NormalPairSums normal_pairs(const NormalColumns& a, const NormalColumns& b,
                             std::int64_t count) {
   V weights = {}, distance = {};
@@ -173,7 +193,7 @@ NormalPairSums normal_pairs(const NormalColumns& a, const NormalColumns& b,
 }  // namespace
 
 extern const DrawSumsTable draw_sums_table = {range, chebyshev<1>, normals,
-                                              normal_pairs};
+                                              students, normal_pairs};
 
 }  // namespace RADIR_ISA
 }  // namespace radir::kernels

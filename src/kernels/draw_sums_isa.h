@@ -13,6 +13,8 @@ struct DrawSumsTable {
   void (*chebyshev)(const ChebyshevPlace& x, const ChebyshevPlace& y,
                     std::int64_t count, double* sums);
   NormalSums (*normals)(const NormalColumns& of, std::int64_t count, double at);
+  StudentSums (*students)(const NormalColumns& of, double degrees_of_freedom,
+                          std::int64_t count, double at);
   NormalPairSums (*normal_pairs)(const NormalColumns& a, const NormalColumns& b,
                                  std::int64_t count);
 };

@@ -94,13 +94,18 @@ PredictiveMixture::PredictiveMixture(std::vector<MixtureComponent> components,
 
 void PredictiveMixture::set_columns() {
   for (const MixtureComponent& c : components_) {
-    if (!std::isinf(c.degrees_of_freedom)) return;
+    if (c.degrees_of_freedom != components_.front().degrees_of_freedom) return;
   }
   for (const MixtureComponent& c : components_) {
     columns_.locations.push_back(c.location);
     columns_.scales.push_back(c.scale);
     columns_.weights.push_back(c.weight);
   }
+}
+
+bool PredictiveMixture::is_normal() const {
+  return !columns_.locations.empty() &&
+         std::isinf(components_.front().degrees_of_freedom);
 }
 
 double PredictiveMixture::deviation(double variance) const {
@@ -169,8 +174,13 @@ double PredictiveMixture::cdf(double value) const {
 
 PredictiveMixture::Slope PredictiveMixture::cdf_and_slope(double value) const {
   if (!columns_.locations.empty()) {
-    const kernels::NormalSums sums = kernels::normal_sums(
-        from(columns_), static_cast<std::int64_t>(components_.size()), value);
+    const auto count = static_cast<std::int64_t>(components_.size());
+    if (is_normal()) {
+      const auto sums = kernels::normal_sums(from(columns_), count, value);
+      return {sums.probability / total_weight_, sums.density / total_weight_};
+    }
+    const auto sums = kernels::student_sums(
+        from(columns_), components_.front().degrees_of_freedom, count, value);
     return {sums.probability / total_weight_, sums.density / total_weight_};
   }
   Slope sum = {0, 0};
@@ -262,8 +272,10 @@ double PredictiveMixture::quantile_by_bisection(double probability) const {
 double PredictiveMixture::crps(double value) const {
   if (!transform_.is_none()) return transformed_crps(value);
   const std::size_t count = components_.size();
-  Columns normal = columns_;
-  if (normal.locations.empty()) {
+  Columns normal;
+  if (is_normal()) {
+    normal = columns_;
+  } else {
     for (const MixtureComponent& c : components_) {
       normal.locations.push_back(c.location);
       normal.scales.push_back(std::sqrt(variance_of(c)));

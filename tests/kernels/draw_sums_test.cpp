@@ -112,6 +112,42 @@ struct Normals {
   std::vector<double> locations, scales, weights;
 };
 
+TEST(DrawSums, OfStudentsAreThoseOfWallacesTransform) {
+  testing::for_each_isa([](Isa isa) {
+    for (std::int64_t count : {1, 3, 8, 21, 200}) {
+      const Normals of(count, 5);
+      for (double n : {2.5, 30.0, 4000.0}) {
+        for (double at : {-1e300, -300.0, -3.0, 0.0, 0.4, 60.0, 1e300}) {
+          double expected = 0;
+          for (std::size_t i = 0; i < of.scales.size(); ++i) {
+            const double t = (at - of.locations[i]) / of.scales[i];
+            const double score =
+                std::abs(t) > 1e150
+                    ? std::copysign(40, t)
+                    : std::copysign((8 * n + 1) / (8 * n + 3) *
+                                        std::sqrt(n * std::log1p(t * t / n)),
+                                    t);
+            expected += of.weights[i] * normal_cdf(score);
+          }
+          const StudentSums sums =
+              draw_sums_table_of(isa).students(of.columns(), n, count, at);
+          EXPECT_NEAR(sums.probability, expected, 2e-14 * (expected + 1e-3))
+              << count << " " << n << " " << at;
+          EXPECT_GE(sums.density, 0);
+        }
+      }
+      // Many degrees of freedom are normal distributions.
+      const auto sums =
+          draw_sums_table_of(isa).students(of.columns(), 1e12, count, 0.4);
+      const auto normal =
+          draw_sums_table_of(isa).normals(of.columns(), count, 0.4);
+      EXPECT_NEAR(sums.probability, normal.probability,
+                  1e-10 * normal.probability);
+      EXPECT_NEAR(sums.density, normal.density, 1e-9 * normal.density);
+    }
+  });
+}
+
 TEST(DrawSums, OfNormalsAreThoseOfTheirFunctions) {
   testing::for_each_isa([](Isa isa) {
     for (std::int64_t count : {1, 3, 8, 21, 200}) {

@@ -49,6 +49,16 @@ struct NormalSums {
 };
 NormalSums normal_sums(const NormalColumns& of, std::int64_t count, double at);
 
+/// The first two of Student's t distributions, by the normal distribution of
+/// Wallace's transform of their argument: the probability to its error, the
+/// density roughly.
+struct StudentSums {
+  double probability = 0;
+  double density = 0;
+};
+StudentSums student_sums(const NormalColumns& of, double degrees_of_freedom,
+                         std::int64_t count, double at);
+
 /// Over pairs (a_i, b_i) of independent variables.
 struct NormalPairSums {
   double weights = 0;   ///< the products of their weights

@@ -82,7 +82,7 @@ class PredictiveMixture {
   double crps(double value) const;
 
  private:
-  /// Of normal components, for loops over many of them.
+  /// For loops over many components of equal degrees of freedom.
   struct Columns {
     std::vector<double> locations;
     std::vector<double> scales;
@@ -104,6 +104,8 @@ class PredictiveMixture {
   double log_mean(const LogOf& log_of) const;
   void set_own_moments();
   void set_columns();
+  /// Whether all components are.
+  bool is_normal() const;
   double transformed_quantile(double probability) const;
   double transformed_crps(double value) const;
   Slope cdf_and_slope(double value) const;
@@ -117,7 +119,7 @@ class PredictiveMixture {
   TargetTransform transform_;
   std::optional<OwnMoments> own_;
   // All below is of the transformed number.
-  Columns columns_;  // empty where a component is not normal
+  Columns columns_;  // empty where degrees of freedom differ
   double total_weight_ = 0;
   double mean_ = 0;
   double smallest_scale_ = 0;

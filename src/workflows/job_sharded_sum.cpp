@@ -71,6 +71,7 @@ bool JobShardedSum::writes() const {
 }
 
 bool JobShardedSum::may_write() {
+  check_not_finished();
   members_.read();
   return writes();
 }
@@ -79,6 +80,10 @@ void JobShardedSum::check_wanted() const {
   if (stop_requested_ && stop_requested_()) {
     throw Interrupted("the training was stopped on request");
   }
+  check_not_finished();
+}
+
+void JobShardedSum::check_not_finished() const {
   if (job_->store().get(collective::kFinishedKey)) {
     throw FinishedElsewhere("the other workers have finished the run");
   }

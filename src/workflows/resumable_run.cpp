@@ -71,9 +71,23 @@ class CheckpointWriter {
       }
     }
     due_ = Clock::now() + options_.every;
+    leave_if_finished();
   }
 
  private:
+  /// The others may have finished the run while this worker wrote, and have
+  /// removed its checkpoints before.
+  void leave_if_finished() const {
+    try {
+      if (options_.sharded != nullptr) options_.sharded->may_write();
+      if (options_.shared != nullptr) options_.shared->check_not_finished();
+    } catch (const FinishedElsewhere&) {
+      std::error_code error;
+      std::filesystem::remove(path_, error);
+      throw;
+    }
+  }
+
   std::string path_;
   const std::string& configuration_;
   const CheckpointOptions& options_;

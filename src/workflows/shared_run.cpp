@@ -87,11 +87,17 @@ bool SharedRun::is_finished() {
   return job_->store().get(collective::kFinishedKey).has_value();
 }
 
+void SharedRun::check_not_finished() {
+  if (is_finished()) {
+    throw FinishedElsewhere("the other workers have finished the run");
+  }
+}
+
 io::RunFolder SharedRun::folder_of_first(
     const std::function<io::RunFolder()>& create) {
   const Clock::time_point end = Clock::now() + job_->settings().timeout;
   for (;;) {
-    if (is_finished()) throw FinishedElsewhere("the run is finished");
+    check_not_finished();
     if (const auto path = job_->store().get(kFolderKey)) {
       return io::RunFolder::join(*path);
     }
@@ -132,6 +138,10 @@ bool SharedRun::finish(const std::function<void()>& work) {
       if (is_finished()) return false;
       work();
       job_->store().set(collective::kFinishedKey, "");
+      // Of a worker that wrote one before it could know.
+      if (const auto path = job_->store().get(kFolderKey)) {
+        io::RunFolder::look_at(*path).remove_checkpoints();
+      }
       return true;
     }
     std::this_thread::sleep_for(kPause);

@@ -439,6 +439,17 @@ TEST_F(JobShardedSumTest, AWorkerThatWasDroppedMayNotWrite) {
   EXPECT_FALSE(sum.writes());
 }
 
+TEST_F(JobShardedSumTest, NothingIsWrittenForARunThatIsFinished) {
+  settings_.size = 2;
+  collective::report_lost(server_->store(), 1);
+  const auto job = worker(0);
+  JobShardedSum sum(*job, kShards, nullptr, nullptr);
+  sum.begin_step(kTraining, 0, [] {});
+  EXPECT_TRUE(sum.may_write());
+  server_->store().set(collective::kFinishedKey, "");
+  expect_error<FinishedElsewhere>([&] { sum.may_write(); }, "have finished");
+}
+
 TEST_F(JobShardedSumTest, StopsOnRequestWhileItWaits) {
   settings_.size = 2;
   const auto job = worker(0);

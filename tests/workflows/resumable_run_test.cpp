@@ -14,6 +14,7 @@
 #include "radir/files/atomic_file.h"
 #include "radir/posterior/grouping.h"
 #include "radir/train/sharded_sum.h"
+#include "radir/workflows/shared_run.h"
 #include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_search.h"
 #include "support/expect_error.h"
@@ -310,6 +311,34 @@ TEST(ResumableRun, AWorkerThatWasDroppedWritesNothing) {
   EXPECT_TRUE(fs::exists(folder.checkpoint_file("a")));
   part.keep_result("{}");
   EXPECT_EQ(part.result(), "{}");
+}
+
+/// A worker during whose second checkpoint the others finish the run.
+class SlowWorker : public train::ShardedSum {
+ public:
+  SlowWorker() : ShardedSum(2) {}
+  bool may_write() override {
+    if (++asked_ > 3) throw FinishedElsewhere("finished");
+    return true;
+  }
+  int asked() const { return asked_; }
+
+ private:
+  int asked_ = 0;
+};
+
+TEST(ResumableRun, AWorkerLeavesNoCheckpointInAFinishedRun) {
+  const TemporaryFolder place;
+  const io::RunFolder folder = io::RunFolder::create(place / "run");
+  Problem problem;
+  SlowWorker worker;
+  CheckpointOptions options;
+  options.every = milliseconds(0);
+  options.sharded = &worker;
+  const ResumableRun run(folder, options);
+  expect_error<FinishedElsewhere>([&] { problem.fit(&run); }, "finished");
+  EXPECT_EQ(worker.asked(), 4);  // before and after each of two checkpoints
+  EXPECT_TRUE(folder.checkpoint_parts().empty());
 }
 
 TEST(ResumableRun, StopsBetweenStepsToo) {

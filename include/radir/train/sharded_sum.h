@@ -41,6 +41,7 @@ class ShardedSum {
   /// Whether this is the worker that writes files.
   virtual bool writes() const { return true; }
   /// The same, having asked whether the others went on without this worker.
+  /// Throws when they have finished the run.
   virtual bool may_write() { return writes(); }
 
  private:

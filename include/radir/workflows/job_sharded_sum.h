@@ -55,6 +55,7 @@ class JobShardedSum : public train::ShardedSum {
   std::vector<collective::Member> enter();
   void check_place(const std::string& training, std::int64_t step);
   void check_wanted() const;
+  void check_not_finished() const;
   void turn_away(const std::vector<collective::Member>& added,
                  const std::string& why);
 

@@ -40,7 +40,8 @@ class SharedRun {
   void check_same(const nlohmann::ordered_json& config);
 
   /// Calls `work` in one of the workers when the run is complete, and returns
-  /// when that is done. Returns whether it was here.
+  /// when that is done. Returns whether it was here. No checkpoints are left,
+  /// also of workers that wrote one meanwhile.
   bool finish(const std::function<void()>& work);
 
   // For run_parts() and ResumableRun; parts by their names.
@@ -56,6 +57,8 @@ class SharedRun {
   bool is_own(const std::string& part) const;
   bool is_done(const std::string& part);
   void mark_done(const std::string& part);
+  /// Throws FinishedElsewhere when the run is finished.
+  void check_not_finished();
 
  private:
   bool is_finished();

@@ -38,32 +38,32 @@ constexpr std::int64_t kMostEncoded = 25000000;
 constexpr double kSmallError = 0.05;
 constexpr double kPreciseLength = 7.5;  // of the usual training
 
-TableSettings with_mixture_noise(const TableSettings& given) {
+/// Two networks, larger than the default.
+TableSettings larger_fit(const TableSettings& given, likelihood::Kind noise) {
   TableSettings settings;
   settings.seed = given.seed;
   settings.method = "rdp";
   settings.target_scale = TargetScale::Own;
   settings.hidden = {100, 100};
-  settings.noise = likelihood::Kind::Mixture;
+  settings.noise = noise;
+  settings.restarts = 2;
+  return settings;
+}
+
+TableSettings with_mixture_noise(const TableSettings& given) {
+  TableSettings settings = larger_fit(given, likelihood::Kind::Mixture);
   settings.noise_parts = 5;
   settings.kl_weight = 0.3;
   settings.steps = 10000;
-  settings.restarts = 2;
   return settings;
 }
 
 /// For targets with hardly any noise.
 TableSettings precise_fit(const TableSettings& given) {
-  TableSettings settings;
-  settings.seed = given.seed;
-  settings.method = "rdp";
-  settings.target_scale = TargetScale::Own;
-  settings.hidden = {100, 100};
-  settings.noise = likelihood::Kind::Gaussian;
+  TableSettings settings = larger_fit(given, likelihood::Kind::Gaussian);
   settings.kl_weight = 0.1;
   settings.steps =
       std::llround(kPreciseLength * static_cast<double>(given.steps));
-  settings.restarts = 2;
   return settings;
 }
 

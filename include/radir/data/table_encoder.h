@@ -84,7 +84,7 @@ class TableEncoder {
 
   /// The encoder with a target on a logarithmic scale
   /// (likelihood::TargetTransform), fitted to `rows` of the table that it was
-  /// fitted to. Throws ArgumentError for a target that is no number, IoError
+  /// fitted to. Throws ArgumentError for a target that is not a number, IoError
   /// that names the row for one below 0.
   TableEncoder with_log_target(const Table& table,
                                const std::vector<std::int64_t>& rows) const;

@@ -127,7 +127,7 @@ TEST(StackedSettings, NetworksTakeThreeKlWeightsInTurn) {
   EXPECT_EQ(settings_of_fit(stacked("map"), 1).kl_weight, 1);
 }
 
-TEST(StackedSettings, TooFewRowsGiveNoWeights) {
+TEST(StackedSettings, NeedSeveralFits) {
   TableSettings settings = stacked("rdp");
   settings.restarts = 0;
   EXPECT_EQ(resolved(settings, 1000, 3, 1).restarts, 6);

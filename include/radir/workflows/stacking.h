@@ -20,9 +20,9 @@ using FitRows = std::function<TableModel(const data::EncodedRows&)>;
 /// How much each network or chain of resolved settings should count
 /// (likelihood::stacking_weights). A fifth of the rows, 5,000 at most, is held
 /// out, copies of a row together, and predicted by networks that `fit` makes of
-/// the others. Empty,
-/// which stands for equal weights, for fewer than kLeastHoldoutRows rows.
-/// Throws NumericalError where no held-out row can be predicted.
+/// the others. Empty, which stands for equal weights, for fewer than
+/// kLeastHoldoutRows rows. Throws NumericalError where no held-out row can be
+/// predicted.
 std::vector<double> stacked_fit_weights(const data::TableEncoder& encoder,
                                         const data::EncodedRows& rows,
                                         const TableSettings& settings,

@@ -90,17 +90,21 @@ def add_inputs(
     return len(X)
 
 
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name, or one like it that is not taken."""
+    while name in taken:
+        name += "_"
+    return name
+
+
 def target_name(inputs: list[str], y: Any) -> str:
     """The name of y, or another that no input has."""
     name = getattr(y, "name", None)
-    text = name if isinstance(name, str) and name else "target"
-    while text in inputs:
-        text += "_"
-    return text
+    return free_name(name if isinstance(name, str) and name else "target", inputs)
 
 
-def repeat_rows(sample_weight: Any, rows: int) -> Optional[Array]:
-    """The rows to fit to, each as often as its weight says; None: all once."""
+def row_counts(sample_weight: Any, rows: int) -> Optional[Array]:
+    """How often each row counts; None: all once."""
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, dtype=np.float64)
@@ -121,11 +125,9 @@ def repeat_rows(sample_weight: Any, rows: int) -> Optional[Array]:
         raise ValueError("Sample weights are all zero: there is no row to fit to")
     if (counts == 1).all():
         return None
-    return np.repeat(np.arange(rows), counts.astype(np.int64))
+    return counts
 
 
-def take_rows(X: Any, rows: Optional[Array]) -> Any:
+def take_rows(X: Any, rows: Array) -> Any:
     """Some rows of a matrix, a vector or a data frame."""
-    if rows is None:
-        return X
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

@@ -21,7 +21,7 @@ from ._compatibility import (
     remember_features,
     validate,
 )
-from ._data import add_inputs, needs_table, read_frame, repeat_rows, take_rows, target_name
+from ._data import add_inputs, free_name, needs_table, read_frame, row_counts, take_rows, target_name
 from ._distribution import PredictiveDistribution
 from ._model import Callback, Model, Progress, Table, fit_settings
 from ._progress import ProgressBar
@@ -43,7 +43,8 @@ def _defaults() -> dict[str, Any]:
     can differ from them."""
     defaults: dict[str, Any] = {}
     for setting in fit_settings():
-        if setting["name"] not in ("seed", "threads"):  # random_state, n_jobs
+        # Those are random_state, n_jobs and sample_weight.
+        if setting["name"] not in ("seed", "threads", "weights"):
             value = setting["default"]
             defaults[setting["name"]] = tuple(value) if isinstance(value, list) else value
     return {**defaults, **_OWN_DEFAULTS}
@@ -154,28 +155,31 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     # ---- fitting -----------------------------------------------------------
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, numeric_y: bool) -> None:
-        name = target_name([str(c) for c in X.columns] if is_frame(X) else [], y)
+        columns = [str(c) for c in X.columns] if is_frame(X) else []
+        name = target_name(columns, y)
         X, y = self._check(X, y, reset=True, numeric_y=numeric_y)
         if len(X) < 2:
             raise ValueError(f"n_samples = {len(X)}: a fit needs at least 2 rows")
         y = self._remember_target(y)
-        rows = repeat_rows(sample_weight, len(X))
-        if self.conformal and rows is not None and len(np.unique(rows)) < len(rows):
-            raise ValueError(
-                "conformal guarantees nothing where rows count more than others: copies of "
-                "a row would be on both sides. Fit without sample_weight"
-            )
-        X, y = take_rows(X, rows), take_rows(y, rows)
+        counts = row_counts(sample_weight, len(X))
+        if counts is not None:
+            kept = np.flatnonzero(counts)
+            X, y, counts = take_rows(X, kept), take_rows(y, kept), counts[kept]
         table = Table(type(self).__name__)
         add_inputs(table, X, getattr(self, "feature_names_in_", None))
         self._add_target(table, name, y)
+        settings = self._settings()
+        if counts is not None and (counts > 1).any():
+            weights = free_name("sample_weight", [name, *columns])
+            table.add_numbers(weights, counts)
+            settings["weights"] = weights
         with ProgressBar(self.verbose) as bar:
 
             def tell(progress: Progress) -> Optional[bool]:
                 bar.show(progress)
                 return self.callback(progress) if self.callback is not None else None
 
-            self.model_ = Model.fit(table, name, self._settings(), tell)
+            self.model_ = Model.fit(table, name, settings, tell)
 
     def _settings(self) -> dict[str, Any]:
         params = self.get_params(deep=False)
@@ -300,11 +304,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     # ---- what scikit-learn asks -------------------------------------------------
 
     def _more_tags(self) -> dict[str, Any]:
-        order = "rows in another order meet other random numbers"
-        return {
-            "allow_nan": self.missing != "refuse",
-            "_xfail_checks": {"check_sample_weights_invariance": order},
-        }
+        return {"allow_nan": self.missing != "refuse"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

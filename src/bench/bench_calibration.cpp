@@ -6,6 +6,7 @@
 
 #include "radir/core/error.h"
 #include "radir/core/nearest_name.h"
+#include "radir/data/row_order.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
 #include "radir/likelihood/options.h"
@@ -85,8 +86,10 @@ FitScores fit_and_score(const Group& group,
   FitScores result;
   const auto start = std::chrono::steady_clock::now();
   try {
-    data::TableEncoder encoder = data::TableEncoder::fit(table, "y");
-    data::EncodedRows rows = encoder.encode(table, true);
+    const auto order = data::content_order(table);
+    data::TableEncoder encoder =
+        data::TableEncoder::fit(table, "y", data::MissingValues::Refuse, order);
+    data::EncodedRows rows = encoder.encode(table, true, order);
     const TableSettings given = settings_of(group, *options.steps, seed);
     const auto chosen = workflows::choose_settings(
         workflows::search_for(given, encoder, rows.count), table, encoder,

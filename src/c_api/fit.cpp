@@ -11,6 +11,7 @@
 #include "radir/core/error.h"
 #include "radir/core/thread_pool.h"
 #include "radir/data/column_reading.h"
+#include "radir/data/row_order.h"
 #include "radir/data/table.h"
 #include "radir/data/table_encoder.h"
 #include "radir/files/atomic_file.h"
@@ -83,26 +84,43 @@ class Fit {
 
  private:
   void encode() {
-    if (!given_.class_weights.empty()) {
-      RADIR_CHECK(!given_.conformal, ArgumentError,
-                  "conformal guarantees nothing for classes that count more ",
-                  "than others; leave it out, or the weights");
-      const auto rows = workflows::repeated_rows(workflows::times_class_weights(
-          *table_, target_, given_.class_weights, {}));
-      encoder_ =
-          data::TableEncoder::fit(*table_, target_, given_.missing, rows);
-      rows_ = encoder_.encode(*table_, true, rows);
-    } else if (given_.conformal) {
+    const bool has_weights =
+        !given_.weights.empty() || !given_.class_weights.empty();
+    RADIR_CHECK(!has_weights || !given_.conformal, ArgumentError,
+                "conformal guarantees nothing for rows that count more than ",
+                "others; leave it out, or the weights");
+    if (given_.conformal) {
       workflows::ConformalRows rows = workflows::set_aside(
           *table_, target_, given_.missing, settings_.seed);
       encoder_ = std::move(rows.encoder);
       rows_ = std::move(rows.fitted);
       aside_ = std::move(rows.aside);
     } else {
-      encoder_ = data::TableEncoder::fit(*table_, target_, given_.missing);
-      rows_ = encoder_.encode(*table_, true);
+      const auto rows =
+          has_weights ? counted_rows() : data::content_order(*table_);
+      encoder_ =
+          data::TableEncoder::fit(*table_, target_, given_.missing, rows);
+      rows_ = encoder_.encode(*table_, true, rows);
     }
     encode_for_settings();
+  }
+
+  /// Each as often as it counts.
+  std::vector<std::int64_t> counted_rows() {
+    std::vector<std::int64_t> weights;
+    if (!given_.weights.empty()) {
+      RADIR_CHECK(given_.weights != target_, ArgumentError, "the column \"",
+                  target_, "\" is the target, so it cannot hold weights");
+      data::Table table = *table_;  // the caller's stays as it is
+      table.column_index(given_.weights);
+      weights = workflows::take_row_weights(table, given_.weights);
+      table_ = std::make_shared<const data::Table>(std::move(table));
+    }
+    if (!given_.class_weights.empty()) {
+      weights = workflows::times_class_weights(
+          *table_, target_, given_.class_weights, std::move(weights));
+    }
+    return workflows::repeated_rows(data::content_order(*table_), weights);
   }
 
   void encode_for_settings() {
@@ -134,6 +152,9 @@ class Fit {
     }
     if (given_.tune_budget) {
       config["command"]["tune_budget"] = *given_.tune_budget;
+    }
+    if (!given_.weights.empty()) {
+      config["command"]["weights"] = given_.weights;
     }
     if (!given_.class_weights.empty()) {
       config["command"]["class_weights"] = given_.class_weights;

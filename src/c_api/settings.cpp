@@ -192,6 +192,10 @@ void describe(SettingsVisitor& visit, FitSettings& settings) {
               "of new rows that they say",
               {}},
              settings.conformal);
+  visit.text({"weights",
+              "Name of a column of whole numbers: how often a row counts",
+              {}},
+             settings.weights);
   visit.text(
       {"class_weights",
        "How often the rows of a class count, in whole numbers: balanced, "

@@ -25,6 +25,7 @@ struct FitSettings {
   workflows::TuneFor tune_for = workflows::TuneFor::LogLikelihood;
   std::optional<double> tune_budget;  ///< seconds
   bool conformal = false;
+  std::string weights;        ///< as TrainTableOptions::weights
   std::string class_weights;  ///< as TrainTableOptions::class_weights
   std::int64_t threads = 0;
   std::string run;  ///< folder of checkpoints; empty: none

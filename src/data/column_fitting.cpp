@@ -133,8 +133,10 @@ bool is_unnamed_first(const Table& table, const Column& column) {
          names.front() == "column_1" && names[1] != "column_2";
 }
 
-/// Different integers in all rows; `in_steps`: each one more than that before.
-bool numbers_rows(const Column& column, const RowNumbers& rows, bool in_steps) {
+/// Different integers in all rows; `in_steps`: each one more than that of the
+/// row before.
+bool numbers_rows(const Column& column, RowNumbers rows, bool in_steps) {
+  if (in_steps) std::sort(rows.begin(), rows.end());
   std::vector<double> values;
   values.reserve(rows.size());
   for (std::int64_t row : rows) {
@@ -382,15 +384,16 @@ ColumnCode with_logarithm(const std::string& source, const Column& column,
                           const RowNumbers& rows, ColumnCode code) {
   constexpr double kEnd = 2;  // of the largest value
   std::vector<double> values;
+  std::int64_t first_below = column.size();
   for (const std::int64_t row : rows) {
     const double value = column.number(row);
-    if (std::isnan(value)) continue;
-    RADIR_CHECK(value >= 0, IoError, source, ": row ", row + 1,
-                " has the target ", value,
-                ", but a logarithmic target must not be below 0; train with ",
-                "--target-scale own");
+    if (value < 0) first_below = std::min(first_below, row);
     if (value > 0) values.push_back(value);
   }
+  RADIR_CHECK(first_below == column.size(), IoError, source, ": row ",
+              first_below + 1, " has the target ", column.number(first_below),
+              ", but a logarithmic target must not be below 0; train with ",
+              "--target-scale own");
   RADIR_CHECK(!values.empty(), IoError, source, ": column \"", column.name(),
               "\": no value is above 0, so it has no logarithm");
   std::sort(values.begin(), values.end());

@@ -53,6 +53,22 @@ bool lacks_value(const std::vector<const Column*>& columns, std::int64_t row) {
                      });
 }
 
+/// Refuses the first row of the table, of `rows`, that lacks a value.
+void check_complete(const Table& table,
+                    const std::vector<const Column*>& columns,
+                    const RowNumbers& rows, std::int64_t first_row) {
+  std::int64_t first = table.rows();
+  for (const std::int64_t row : rows) {
+    if (row < first && lacks_value(columns, row)) first = row;
+  }
+  if (first == table.rows()) return;
+  for (const Column* column : columns) {
+    if (lacks_value({column}, first)) {
+      refuse_missing(table, *column, first + first_row);
+    }
+  }
+}
+
 /// The rows that stay under a policy.
 RowNumbers kept_rows(const Table& table,
                      const std::vector<const Column*>& inputs,
@@ -60,16 +76,13 @@ RowNumbers kept_rows(const Table& table,
                      const RowNumbers& rows, std::int64_t first_row) {
   std::vector<const Column*> all = inputs;
   if (target != nullptr) all.push_back(target);
+  if (missing == MissingValues::Refuse) {
+    check_complete(table, all, rows, first_row);
+    return rows;
+  }
   RowNumbers kept;
   kept.reserve(rows.size());
   for (std::int64_t row : rows) {
-    if (missing == MissingValues::Refuse) {
-      for (const Column* column : all) {
-        if (lacks_value({column}, row)) {
-          refuse_missing(table, *column, row + first_row);
-        }
-      }
-    }
     const bool dropped = missing == MissingValues::Drop
                              ? lacks_value(all, row)
                              : target != nullptr && lacks_value({target}, row);

@@ -9,6 +9,7 @@
 
 #include "radir/core/error.h"
 #include "radir/data/column_code.h"
+#include "radir/data/row_order.h"
 #include "radir/likelihood/predictive_mixture.h"
 #include "radir/train/trainer.h"
 #include "radir/workflows/table_predictor.h"
@@ -42,12 +43,18 @@ ConformalRows set_aside(const data::Table& table, const std::string& target,
   ConformalRows result;
   std::int64_t count = conformal_rows(table.rows());
   if (count >= kLeastConformalRows) {
-    std::vector<std::int64_t> fitted =
+    const auto order = data::content_order(table);
+    std::vector<bool> is_aside(order.size(), false);
+    const auto shuffled =
         train::shuffled(table.rows(), validation_seed(seed), 0);
-    std::vector<std::int64_t> aside(fitted.end() - count, fitted.end());
-    fitted.resize(fitted.size() - aside.size());
-    std::sort(fitted.begin(), fitted.end());
-    std::sort(aside.begin(), aside.end());
+    for (auto place = shuffled.end() - count; place != shuffled.end();
+         ++place) {
+      is_aside[static_cast<std::size_t>(*place)] = true;
+    }
+    std::vector<std::int64_t> fitted, aside;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      (is_aside[i] ? aside : fitted).push_back(order[i]);
+    }
     result.encoder = data::TableEncoder::fit(table, target, missing, fitted);
     result.fitted = result.encoder.encode(table, true, fitted);
     result.aside = result.encoder.encode(table, true, aside);

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "radir/data/row_order.h"
 #include "radir/data/table_encoder.h"
 #include "radir/workflows/settings_choice.h"
 #include "radir/workflows/table_fit.h"
@@ -11,8 +12,10 @@ namespace radir::workflows {
 TableModel fit_table(const data::Table& table, const std::string& target,
                      const TableSettings& settings, ThreadPool* pool) {
   check(settings);
-  data::TableEncoder encoder = data::TableEncoder::fit(table, target);
-  data::EncodedRows rows = encoder.encode(table, true);
+  const auto order = data::content_order(table);
+  data::TableEncoder encoder = data::TableEncoder::fit(
+      table, target, data::MissingValues::Refuse, order);
+  data::EncodedRows rows = encoder.encode(table, true, order);
   std::optional<ThreadPool> own;
   if (pool == nullptr) pool = &own.emplace();
   encode_for(settings, table, encoder, rows);

@@ -134,7 +134,8 @@ Weights times_class_weights(const data::Table& table, const std::string& target,
   return rows;
 }
 
-std::vector<std::int64_t> repeated_rows(const Weights& weights) {
+std::vector<std::int64_t> repeated_rows(const std::vector<std::int64_t>& order,
+                                        const Weights& weights) {
   double sum = 0;
   for (const std::int64_t weight : weights) sum += static_cast<double>(weight);
   RADIR_CHECK(sum <= static_cast<double>(kMostRepeatedRows), ArgumentError,
@@ -142,9 +143,9 @@ std::vector<std::int64_t> repeated_rows(const Weights& weights) {
               kMostRepeatedRows, "; divide them by a common factor");
   std::vector<std::int64_t> rows;
   rows.reserve(static_cast<std::size_t>(sum));
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    rows.insert(rows.end(), static_cast<std::size_t>(weights[i]),
-                static_cast<std::int64_t>(i));
+  for (const std::int64_t row : order) {
+    const std::int64_t copies = weights[static_cast<std::size_t>(row)];
+    rows.insert(rows.end(), static_cast<std::size_t>(copies), row);
   }
   return rows;
 }

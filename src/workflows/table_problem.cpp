@@ -1,8 +1,10 @@
 #include "workflows/table_problem.h"
 
+#include <numeric>
 #include <utility>
 
 #include "radir/core/error.h"
+#include "radir/data/row_order.h"
 #include "radir/files/sha256.h"
 #include "radir/workflows/conformal.h"
 #include "radir/workflows/row_weights.h"
@@ -35,6 +37,10 @@ data::Table read(TrainTableOptions& options) {
   return table;
 }
 
+bool has_weights(const TrainTableOptions& options) {
+  return !options.weights.empty() || !options.class_weights.empty();
+}
+
 /// The rows to fit to, each as often as it counts.
 std::vector<std::int64_t> counted_rows(const TrainTableOptions& options,
                                        data::Table& table) {
@@ -46,7 +52,16 @@ std::vector<std::int64_t> counted_rows(const TrainTableOptions& options,
     weights = times_class_weights(table, options.target, options.class_weights,
                                   std::move(weights));
   }
-  return repeated_rows(weights);
+  return repeated_rows(data::content_order(table), weights);
+}
+
+/// Likewise without weights. Version 0.1 took rows as they stand.
+std::vector<std::int64_t> rows_once(const TrainTableOptions& options,
+                                    const data::Table& table) {
+  if (!options.as_is) return data::content_order(table);
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(table.rows()));
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
 }
 
 }  // namespace
@@ -70,24 +85,22 @@ TableProblem load_problem(TrainTableOptions& options,
                           const std::function<void(const std::string&)>& note) {
   TableProblem problem;
   problem.table = read(options);
-  if (!options.weights.empty() || !options.class_weights.empty()) {
-    const auto rows = counted_rows(options, *problem.table);
-    problem.encoder = data::TableEncoder::fit(*problem.table, options.target,
-                                              options.missing, rows);
-    problem.rows = problem.encoder.encode(*problem.table, true, rows);
-    if (!options.weights.empty()) {
-      problem.encoder.set_note(options.weights, "says how often a row counts");
-    }
-  } else if (options.conformal) {
+  if (options.conformal) {
     ConformalRows rows = set_aside(*problem.table, options.target,
                                    options.missing, options.settings.seed);
     problem.encoder = std::move(rows.encoder);
     problem.rows = std::move(rows.fitted);
     problem.aside = std::move(rows.aside);
   } else {
+    const auto rows = has_weights(options)
+                          ? counted_rows(options, *problem.table)
+                          : rows_once(options, *problem.table);
     problem.encoder = data::TableEncoder::fit(*problem.table, options.target,
-                                              options.missing);
-    problem.rows = problem.encoder.encode(*problem.table, true);
+                                              options.missing, rows);
+    problem.rows = problem.encoder.encode(*problem.table, true, rows);
+  }
+  if (!options.weights.empty()) {
+    problem.encoder.set_note(options.weights, "says how often a row counts");
   }
   if (!options.id.empty()) problem.encoder.set_id(options.id);
   if (note) {

@@ -43,7 +43,7 @@ using Note = std::function<void(const std::string&)>;
 
 constexpr const char* kCommand = "train";
 /// The rules by which tables are read. Version 0.1 wrote no number.
-constexpr std::int64_t kReading = 2;
+constexpr std::int64_t kReading = 3;
 
 /// Standard input stays what it is.
 std::string table_path(const std::string& table) {

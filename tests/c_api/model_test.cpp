@@ -208,6 +208,48 @@ TEST_F(CModel, HasTheBitsOfTheCppLibrary) {
   EXPECT_EQ(model.predict(table).mean, means(model_));
 }
 
+/// A weight is as good as copies, wherever they stand.
+TEST_F(CModel, RowsCountAsOftenAsTheirWeightSays) {
+  const Numbers& once = *numbers();
+  std::vector<double> weights(static_cast<std::size_t>(kRows));
+  Numbers copies = once;
+  copies.x.clear();
+  copies.y.clear();
+  for (std::int64_t row = kRows - 1; row >= 0; --row) {
+    const auto i = static_cast<std::size_t>(row);
+    weights[i] = static_cast<double>(row % 3);
+    for (std::int64_t copy = 0; copy < row % 3; ++copy) {
+      copies.x.insert(copies.x.end(), {once.x[2 * i], once.x[2 * i + 1]});
+      copies.y.push_back(once.y[i]);
+    }
+  }
+  copies.count = static_cast<std::int64_t>(copies.y.size());
+  const NumberTable weighted(once), copied(copies);
+  expect_status(radir_table_add_numbers(weighted.get(), "w", RADIR_FLOAT64,
+                                        weights.data(), kRows, 1),
+                RADIR_OK);
+  const auto fitted = [](const NumberTable& table, const char* settings) {
+    radir_model model = nullptr;
+    expect_status(
+        radir_model_fit(table.get(), "y", settings, nullptr, nullptr, &model),
+        RADIR_OK);
+    const std::vector<double> result = means(model);
+    expect_status(radir_model_free(model), RADIR_OK);
+    return result;
+  };
+  EXPECT_EQ(fitted(weighted, "method=rdp\nsteps=300\nweights=w"),
+            fitted(copied, "method=rdp\nsteps=300"));
+  radir_model model = nullptr;
+  const auto fit = [&](const char* settings) {
+    return radir_model_fit(weighted.get(), "y", settings, nullptr, nullptr,
+                           &model);
+  };
+  expect_status(fit("weights=v"), RADIR_ARGUMENT_ERROR, "no column named");
+  expect_status(fit("weights=y"), RADIR_ARGUMENT_ERROR, "is the target");
+  expect_status(fit("weights=w\nconformal=true"), RADIR_ARGUMENT_ERROR,
+                "leave it out, or the weights");
+}
+
 TEST_F(CModel, EvaluatesAndDescribes) {
   const NumberTable table(*numbers());
   const Json scores = Json::parse(text_of([&](auto... buffer) {

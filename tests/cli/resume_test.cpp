@@ -340,7 +340,7 @@ TEST_F(ResumeCommand, RefusesATableThatIsNotTheSame) {
   folder_.write("t.csv", lines("b,a,y", 1));
   expect_failure(resume(), 4, "the encoding has changed since the run");
   folder_.write("t.csv", lines("a,b,y", 4));
-  expect_failure(resume(), 4, "the encoding has changed since the run");
+  expect_failure(resume(), 4, "t.csv: has changed since the run");
   folder_.write("t.csv", lines("a,b,y", 1));
   const ProgramResult other =
       run_program(resume(), "", "export RADIR_ISA=generic");

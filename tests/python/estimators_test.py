@@ -44,28 +44,11 @@ def frame(rows=150):
     return data, pd.Series(y + 3 * (data["kind"] == "blue").to_numpy(), name="price")
 
 
-# A row drawn twice is the same as one of weight 2 in the posterior, but rows in
-# another order meet other random numbers, and a fit without weights must have
-# the bits of the program: the numbers of these checks agree in expectation only.
-# test_weights_count_rows has what is exact. (The first name is of scikit-learn
-# before 1.6, where the estimator itself says it.)
-EXEMPT = {
-    name: "rows in another order meet other random numbers"
-    for name in (
-        "check_sample_weights_invariance",
-        "check_sample_weight_equivalence_on_dense_data",
-    )
-}
-
-
 class ChecksTest(unittest.TestCase):
     def check(self, estimator):
-        options = {}
-        if "expected_failed_checks" in inspect.signature(check_estimator).parameters:
-            options["expected_failed_checks"] = EXEMPT
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            check_estimator(estimator, **options)
+            check_estimator(estimator)
 
     def test_regressor(self):
         self.check(RadirRegressor(**QUICK))
@@ -77,7 +60,7 @@ class ChecksTest(unittest.TestCase):
         params = RadirRegressor().get_params()
         names = {setting["name"] for setting in radir.fit_settings()}
         own = {"random_state", "n_jobs", "samples", "verbose", "callback"}
-        self.assertEqual(set(params), names - {"seed", "threads"} | own)
+        self.assertEqual(set(params), names - {"seed", "threads", "weights"} | own)
         self.assertEqual(params["hidden"], (50,))
         self.assertEqual(params["steps"], 20000)
         self.assertIn("learning_rate=0.01", str(inspect.signature(RadirRegressor)))
@@ -219,9 +202,20 @@ class RegressorTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "all zero"):
             RadirRegressor(**QUICK).fit(self.x, self.y, np.zeros(len(self.y)))
 
+    def test_the_order_of_rows_does_not_count(self):
+        order = np.random.default_rng(1).permutation(len(self.y))
+        other = RadirRegressor(**QUICK).fit(self.x[order], self.y[order])
+        np.testing.assert_array_equal(other.predict(self.x), self.fitted.predict(self.x))
+        weights = np.where(np.arange(len(self.y)) % 4 == 0, 3, 1)
+        weighted = RadirRegressor(**QUICK).fit(self.x, self.y, weights)
+        copies = np.random.default_rng(2).permutation(np.repeat(order, weights[order]))
+        copied = RadirRegressor(**QUICK).fit(self.x[copies], self.y[copies])
+        np.testing.assert_array_equal(copied.predict(self.x), weighted.predict(self.x))
+        self.assertEqual(weighted.model_.columns_of_fit, self.fitted.model_.columns_of_fit)
+
     def test_no_guarantee_for_rows_that_count_twice(self):
         X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20.0)
-        with self.assertRaisesRegex(ValueError, "conformal guarantees nothing"):
+        with self.assertRaisesRegex(radir.ArgumentError, "conformal guarantees nothing"):
             radir.RadirRegressor(conformal=True).fit(X, y, sample_weight=np.full(20, 2))
 
     def test_random_states_and_jobs(self):

@@ -73,7 +73,7 @@ TEST_P(ColumnImportance, PutsIrrelevantColumnsLastAsShufflingDoes) {
   settings.hmc.warmup = 100;
   settings.hmc.draws = 100;
   settings.hmc.leapfrog_steps = 50;
-  const TableModel model = fit_table(made_up(friedman, 600, 1), "y", settings);
+  const TableModel model = fit_table(made_up(friedman, 2000, 1), "y", settings);
   const auto strengths = column_strengths(model);
   ASSERT_EQ(strengths.size(), kColumns);
   const std::size_t relevant = friedman ? 5 : 3;

@@ -21,12 +21,18 @@ data::Table table_of(const std::string& text) {
   return data::read_table(files::memory_byte_source("made.csv", text), options);
 }
 
+Numbers rows_of(std::size_t count) {
+  Numbers rows(count);
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
 TEST(RowWeights, AColumnLeavesTheTableAndCounts) {
   data::Table table = table_of("x,w,y\n1,2,0.5\n2,0,1.5\n3,1,2.5\n");
   const Numbers weights = take_row_weights(table, "w");
   EXPECT_EQ(weights, (Numbers{2, 0, 1}));
   EXPECT_EQ(table.column_names(), (std::vector<std::string>{"x", "y"}));
-  EXPECT_EQ(repeated_rows(weights), (Numbers{0, 0, 2}));
+  EXPECT_EQ(repeated_rows({2, 1, 0}, weights), (Numbers{2, 0, 0}));
 }
 
 TEST(RowWeights, OthersAreRefusedWithTheirRow) {
@@ -49,8 +55,9 @@ TEST(RowWeights, OthersAreRefusedWithTheirRow) {
   data::Table table = table_of("x,w\n1,1\n2,1\n");
   expect_error<ArgumentError>([&] { take_row_weights(table, "v"); },
                               "the column \"v\" is left out");
-  expect_error<ArgumentError>([] { repeated_rows(Numbers(200, 1000000)); },
-                              "come to 200000000 rows");
+  expect_error<ArgumentError>(
+      [] { repeated_rows(rows_of(200), Numbers(200, 1000000)); },
+      "come to 200000000 rows");
 }
 
 /// Four rows of a, two of b and one of c.
@@ -88,7 +95,7 @@ TEST(RowWeights, ClassesCountAsOftenAsIsSaid) {
 TEST(RowWeights, CopiesOfARowAreHeldOutTogether) {
   Numbers weights(40, 1);
   for (std::size_t i = 0; i < weights.size(); i += 3) weights[i] = 4;
-  const Numbers rows = repeated_rows(weights);
+  const Numbers rows = repeated_rows(rows_of(40), weights);
   for (const bool tuned : {false, true}) {
     const auto parts = holdout_parts(rows, TableSettings(), tuned);
     ASSERT_FALSE(parts.empty());
@@ -106,7 +113,7 @@ TEST(RowWeights, CopiesOfARowAreHeldOutTogether) {
     }
   }
   // Rows that count once are divided as ever.
-  const Numbers once = repeated_rows(Numbers(40, 1));
+  const Numbers once = repeated_rows(rows_of(40), Numbers(40, 1));
   const auto parts = holdout_parts(once, TableSettings(), true);
   const auto known = holdout_parts(std::int64_t{40}, TableSettings(), true);
   EXPECT_EQ(parts[0].held_out, known[0].held_out);

@@ -27,8 +27,9 @@ std::vector<std::int64_t> times_class_weights(
     const data::Table& table, const std::string& target,
     const std::string& class_weights, std::vector<std::int64_t> row_weights);
 
-/// The numbers of the rows, each as often as it counts.
+/// The rows in their order, each as often as it counts.
 std::vector<std::int64_t> repeated_rows(
+    const std::vector<std::int64_t>& order,
     const std::vector<std::int64_t>& weights);
 
 }  // namespace radir::workflows

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "radir/data/table.h"
+
+namespace radir::data {
+
+/// The rows of a table in an order that follows from what they say and not from
+/// where they stand: by a hash of their cells. A fit to rows in this order does
+/// not depend on the order of the table. Copies of a row come together.
+std::vector<std::int64_t> content_order(const Table& table);
+
+}  // namespace radir::data

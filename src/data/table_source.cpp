@@ -72,6 +72,44 @@ void check_same_columns(const std::vector<std::string>& names,
   }
 }
 
+/// Options under which a table is read for all of the encoders.
+TableOptions reader_options(const std::string& source,
+                            const std::vector<const TableEncoder*>& encoders,
+                            bool with_target) {
+  TableOptions options = encoders.front()->reader_options(with_target);
+  for (const TableEncoder* encoder : encoders) {
+    const TableOptions own = encoder->reader_options(with_target);
+    options.types.insert(own.types.begin(), own.types.end());
+    options.date_orders.insert(own.date_orders.begin(), own.date_orders.end());
+    for (const auto& [name, type] : own.types) {
+      const bool as_others =
+          options.types.at(name) == type &&
+          (type != ColumnType::Date ||
+           options.date_orders.at(name) == own.date_orders.at(name));
+      RADIR_CHECK(as_others, IoError, source, ": the models read the column ",
+                  files::excerpt(name), " in different ways; use one model at ",
+                  "a time");
+    }
+  }
+  return options;
+}
+
+/// Those that no encoder uses.
+std::vector<std::string> unused_columns(
+    const std::vector<const TableEncoder*>& encoders, const std::string& source,
+    const std::vector<std::string>& names, bool with_target) {
+  std::vector<std::string> unused = names;
+  for (const TableEncoder* encoder : encoders) {
+    const auto extra = encoder->check_columns(source, names, with_target);
+    const auto is_used = [&](const std::string& name) {
+      return std::find(extra.begin(), extra.end(), name) == extra.end();
+    };
+    unused.erase(std::remove_if(unused.begin(), unused.end(), is_used),
+                 unused.end());
+  }
+  return unused;
+}
+
 }  // namespace
 
 Table to_table(const UciSet& set) {
@@ -115,24 +153,41 @@ Table read_source(const TableSource& source, const TableOptions& given,
   return table;
 }
 
+std::vector<std::string> column_names(const TableSource& source) {
+  if (check_parts(source)) {
+    return read_at_once(source.parts.front(), 0).column_names();
+  }
+  TableOptions options;
+  options.header = source.header;
+  return TableReader(source.parts.front(), options).column_names();
+}
+
 std::vector<std::string> for_each_chunk(
     const TableSource& source, std::uint64_t seed, const TableEncoder& encoder,
     bool with_target, const std::function<void(const TableChunk&)>& visit) {
+  return for_each_chunk(source, seed, std::vector{&encoder}, with_target,
+                        visit);
+}
+
+std::vector<std::string> for_each_chunk(
+    const TableSource& source, std::uint64_t seed,
+    const std::vector<const TableEncoder*>& encoders, bool with_target,
+    const std::function<void(const TableChunk&)>& visit) {
   if (check_parts(source)) {
     const Table table = read_at_once(source.parts.front(), seed);
-    auto extra = encoder.check_columns(table.source(), table.column_names(),
-                                       with_target);
+    auto extra = unused_columns(encoders, table.source(), table.column_names(),
+                                with_target);
     visit({table});
     return extra;
   }
-  TableOptions options = encoder.reader_options(with_target);
+  TableOptions options = reader_options(source.name(), encoders, with_target);
   options.header = source.header;
   std::vector<std::string> extra;
   std::int64_t rows_before = 0;
   for (const std::string& part : source.parts) {
     TableReader reader(part, options);
     for (std::string& name :
-         encoder.check_columns(part, reader.column_names(), with_target)) {
+         unused_columns(encoders, part, reader.column_names(), with_target)) {
       if (std::find(extra.begin(), extra.end(), name) != extra.end()) continue;
       extra.push_back(std::move(name));
     }

@@ -41,6 +41,10 @@ struct TableSource {
 Table read_source(const TableSource& source, const TableOptions& options = {},
                   std::uint64_t seed = 0);
 
+/// The names of its columns, from the first part. Throws IoError as
+/// data::TableReader does.
+std::vector<std::string> column_names(const TableSource& source);
+
 /// Some rows of a table.
 struct TableChunk {
   const Table& table;
@@ -55,5 +59,13 @@ struct TableChunk {
 std::vector<std::string> for_each_chunk(
     const TableSource& source, std::uint64_t seed, const TableEncoder& encoder,
     bool with_target, const std::function<void(const TableChunk&)>& visit);
+
+/// The same for several encoders at once; the source is read once. Returns the
+/// columns that none of them uses. Throws IoError too where two encoders read
+/// a column in different ways.
+std::vector<std::string> for_each_chunk(
+    const TableSource& source, std::uint64_t seed,
+    const std::vector<const TableEncoder*>& encoders, bool with_target,
+    const std::function<void(const TableChunk&)>& visit);
 
 }  // namespace radir::data

@@ -70,6 +70,7 @@ tr + tr td { border-top: 1px solid var(--line); }
 summary { margin: 3.2rem 0 .6rem; cursor: pointer; }
 summary h2 { display: inline; }
 h1, .headline, p, figcaption { overflow-wrap: anywhere; }
+a { color: var(--radir-0); }
 footer { margin-top: 4rem; padding-top: 1rem; color: var(--soft);
   border-top: 1px solid var(--line); font-size: .9rem; }
 @media print { figure { break-inside: avoid; } body { padding: 0; } }
@@ -99,6 +100,10 @@ struct BlockToHtml {
   }
   std::string operator()(const TableBlock& block) const {
     return figure_element("scroll", to_html(block.table), block.caption);
+  }
+  std::string operator()(const Link& link) const {
+    return "<p><a href=\"" + escape(link.path) + "\">" + html_text(link.text) +
+           "</a></p>\n";
   }
 };
 

@@ -13,6 +13,7 @@ Page small_page() {
   section.blocks.push_back(Paragraph{"1 < 2"});
   section.blocks.push_back(Figure{{"<svg>a</svg>", "<svg>b</svg>"}, "Two."});
   section.blocks.push_back(TableBlock{{{{"a", "A"}}, {{1.5}}}, "Numbers."});
+  section.blocks.push_back(Link{"More & more", "a\"b.html"});
   page.sections.push_back(section);
   page.footer = "The end.";
   return page;
@@ -26,7 +27,9 @@ TEST(Page, HoldsEveryPartInOrder) {
         "<h1>Bounds &amp; &lt;errors&gt;</h1>", "What I<sub>ν</sub> is.",
         "<h2>First</h2>", "<p>1 &lt; 2</p>", "<svg>a</svg>", "<svg>b</svg>",
         "<figcaption>Two.</figcaption>", "<td class=\"number\">1.5</td>",
-        "<figcaption>Numbers.</figcaption>", "The end.", "</html>"}) {
+        "<figcaption>Numbers.</figcaption>",
+        "<a href=\"a&quot;b.html\">More &amp; more</a>", "The end.",
+        "</html>"}) {
     const std::size_t found = html.find(part, at);
     ASSERT_NE(found, std::string::npos) << part;
     at = found;

@@ -27,7 +27,13 @@ struct TableBlock {
   std::string caption;
 };
 
-using Block = std::variant<Paragraph, Figure, TableBlock>;
+/// A link to a file beside the page, by its relative path.
+struct Link {
+  std::string text;
+  std::string path;
+};
+
+using Block = std::variant<Paragraph, Figure, TableBlock, Link>;
 
 struct Section {
   std::string title;

@@ -12,6 +12,7 @@
 #include "radir/files/json_object.h"
 #include "radir/files/settings_json.h"
 #include "radir/io/safetensors.h"
+#include "radir/io/target_runs.h"
 #include "radir/likelihood/options.h"
 #include "radir/posterior/family.h"
 #include "radir/posterior/options.h"
@@ -295,6 +296,7 @@ std::string model_path(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::is_directory(path, error)) return path;
+  check_one_target(path);
   const fs::path file = fs::path(path) / "model.safetensors";
   RADIR_CHECK(fs::exists(file, error), IoError, path,
               ": this folder holds no model.safetensors, as the folder of a "

@@ -61,7 +61,7 @@ SavedModel read_model(const std::string& path);
 SavedModel read_model(const std::string& name, std::string_view bytes);
 
 /// The model file of `path`: itself, or model.safetensors in it if it is a run
-/// folder. Throws IoError when there is none.
+/// folder. Throws IoError when there is none, and as check_one_target() does.
 std::string model_path(const std::string& path);
 
 }  // namespace radir::io

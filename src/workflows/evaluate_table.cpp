@@ -1,5 +1,6 @@
 #include "radir/workflows/evaluate_table.h"
 
+#include <deque>
 #include <future>
 #include <memory>
 #include <optional>
@@ -75,46 +76,96 @@ class Beside {
   std::future<void> running_;
 };
 
+/// The scores of one model, a chunk of rows at a time.
+class Evaluation {
+ public:
+  Evaluation(const TableModel& model, const TablePredictionOptions& options,
+             ThreadPool* pool)
+      : model_(model), all_(model, options, pool) {
+    // A single draw of a chain says little, other than one network of several.
+    if (model.networks.size() < 2 || !train::Model(model.spec).has_noise()) {
+      return;
+    }
+    first_model_ = model;
+    first_model_->networks.resize(1);
+    first_model_->weights.clear();
+    first_model_->correction = {};  // it is that of all of them together
+    first_.emplace(*first_model_, options, pool);
+  }
+
+  /// Rows that score() takes, also in another thread while the next ones are
+  /// encoded.
+  data::EncodedRows encode(const data::TableChunk& chunk) {
+    data::EncodedRows rows =
+        model_.encoder.encode(chunk.table, true, chunk.file_rows_before);
+    model_.seen_rows.count(rows, model_.encoder.input_size(), result_.seen);
+    result_.dropped += chunk.table.rows() - rows.count;
+    add_unseen(rows.unseen, chunk.rows_before, result_.unseen);
+    return rows;
+  }
+
+  void score(const data::EncodedRows& rows, std::int64_t rows_before) {
+    all_.add(rows, rows_before);
+    if (first_) first_->add(rows, rows_before);
+  }
+
+  EvaluateTableResult result(const data::TableSource& source) const {
+    EvaluateTableResult result = result_;
+    result.metrics = all_.metrics(source);
+    if (model_.encoder.is_classification()) {
+      result.classes = class_tables(model_.classes(), all_.scores().classes());
+    }
+    result.left_out = all_.left_out();
+    if (first_) result.first_network = first_->metrics(source);
+    return result;
+  }
+
+ private:
+  const TableModel& model_;
+  Scorer all_;
+  std::optional<TableModel> first_model_;
+  std::optional<Scorer> first_;
+  EvaluateTableResult result_;
+};
+
 }  // namespace
 
 EvaluateTableResult evaluate_table(const TableModel& model,
                                    const data::TableSource& source,
                                    const TablePredictionOptions& options,
                                    ThreadPool* pool) {
-  Scorer all(model, options, pool);
-  // A single draw of a chain says little, other than one network of several.
-  std::optional<TableModel> first_model;
-  std::optional<Scorer> first;
-  if (model.networks.size() > 1 && train::Model(model.spec).has_noise()) {
-    first_model = model;
-    first_model->networks.resize(1);
-    first_model->weights.clear();
-    first_model->correction = {};  // it is that of all of them together
-    first.emplace(*first_model, options, pool);
+  return evaluate_table(std::vector{&model}, source, options, pool).front();
+}
+
+std::vector<EvaluateTableResult> evaluate_table(
+    const std::vector<const TableModel*>& models,
+    const data::TableSource& source, const TablePredictionOptions& options,
+    ThreadPool* pool) {
+  std::vector<const data::TableEncoder*> encoders;
+  std::deque<Evaluation> evaluations;
+  for (const TableModel* model : models) {
+    encoders.push_back(&model->encoder);
+    evaluations.emplace_back(*model, options, pool);
   }
-  EvaluateTableResult result;
   Beside scoring(pool);  // a chunk is scored while the next one is read
   data::for_each_chunk(
-      source, options.seed, model.encoder, true,
-      [&](const data::TableChunk& chunk) {
-        const auto rows = std::make_shared<const data::EncodedRows>(
-            model.encoder.encode(chunk.table, true, chunk.file_rows_before));
-        model.seen_rows.count(*rows, model.encoder.input_size(), result.seen);
-        result.dropped += chunk.table.rows() - rows->count;
-        add_unseen(rows->unseen, chunk.rows_before, result.unseen);
-        scoring.run([&all, &first, rows, before = chunk.rows_before] {
-          all.add(*rows, before);
-          if (first) first->add(*rows, before);
+      source, options.seed, encoders, true, [&](const data::TableChunk& chunk) {
+        const auto rows = std::make_shared<std::vector<data::EncodedRows>>();
+        for (Evaluation& evaluation : evaluations) {
+          rows->push_back(evaluation.encode(chunk));
+        }
+        scoring.run([&evaluations, rows, before = chunk.rows_before] {
+          for (std::size_t i = 0; i < rows->size(); ++i) {
+            evaluations[i].score((*rows)[i], before);
+          }
         });
       });
   scoring.finish();
-  result.metrics = all.metrics(source);
-  if (model.encoder.is_classification()) {
-    result.classes = class_tables(model.classes(), all.scores().classes());
+  std::vector<EvaluateTableResult> results;
+  for (const Evaluation& evaluation : evaluations) {
+    results.push_back(evaluation.result(source));
   }
-  result.left_out = all.left_out();
-  if (first) result.first_network = first->metrics(source);
-  return result;
+  return results;
 }
 
 }  // namespace radir::workflows

@@ -1,5 +1,6 @@
 #include "radir/workflows/predict_table.h"
 
+#include <deque>
 #include <limits>
 
 #include "radir/core/error.h"
@@ -115,21 +116,46 @@ PredictTableResult predict_table(
     const TablePredictionOptions& options,
     const std::function<void(std::int64_t, const TablePrediction&)>& sink,
     ThreadPool* pool) {
+  return predict_table(
+             std::vector{&model}, source, options,
+             [&](std::int64_t before, const std::vector<TablePrediction>& all) {
+               sink(before, all.front());
+             },
+             pool)
+      .front();
+}
+
+std::vector<PredictTableResult> predict_table(
+    const std::vector<const TableModel*>& models,
+    const data::TableSource& source, const TablePredictionOptions& options,
+    const std::function<void(std::int64_t,
+                             const std::vector<TablePrediction>&)>& sink,
+    ThreadPool* pool) {
   check_quantiles(options.quantiles);
-  TablePredictor predictor(model, options.samples, options.seed, pool);
-  PredictTableResult result;
-  result.unused_columns = data::for_each_chunk(
-      source, options.seed, model.encoder, false,
+  std::vector<const data::TableEncoder*> encoders;
+  std::deque<TablePredictor> predictors;
+  for (const TableModel* model : models) {
+    encoders.push_back(&model->encoder);
+    predictors.emplace_back(*model, options.samples, options.seed, pool);
+  }
+  std::vector<PredictTableResult> results(models.size());
+  std::vector<TablePrediction> predictions(models.size());
+  const std::vector<std::string> unused = data::for_each_chunk(
+      source, options.seed, encoders, false,
       [&](const data::TableChunk& chunk) {
         const std::int64_t before = chunk.rows_before;
-        const TablePrediction predictions = predict_rows(
-            predictor, chunk.table, options.quantiles, chunk.file_rows_before);
-        result.overflowed.add(predictions.overflowed, before);
-        add_unseen(predictions.unseen, before, result.unseen);
+        for (std::size_t i = 0; i < models.size(); ++i) {
+          predictions[i] =
+              predict_rows(predictors[i], chunk.table, options.quantiles,
+                           chunk.file_rows_before);
+          results[i].overflowed.add(predictions[i].overflowed, before);
+          add_unseen(predictions[i].unseen, before, results[i].unseen);
+          results[i].rows = before + chunk.table.rows();
+        }
         sink(before, predictions);
-        result.rows = before + chunk.table.rows();
       });
-  return result;
+  for (PredictTableResult& result : results) result.unused_columns = unused;
+  return results;
 }
 
 }  // namespace radir::workflows

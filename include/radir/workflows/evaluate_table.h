@@ -40,4 +40,11 @@ EvaluateTableResult evaluate_table(const TableModel& model,
                                    const TablePredictionOptions& options = {},
                                    ThreadPool* pool = nullptr);
 
+/// The same for several models at once; the source is read once. It needs the
+/// targets of all of them; a row without one of them counts for the others.
+std::vector<EvaluateTableResult> evaluate_table(
+    const std::vector<const TableModel*>& models,
+    const data::TableSource& source, const TablePredictionOptions& options = {},
+    ThreadPool* pool = nullptr);
+
 }  // namespace radir::workflows

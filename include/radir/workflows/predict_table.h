@@ -43,4 +43,14 @@ PredictTableResult predict_table(
     const std::function<void(std::int64_t, const TablePrediction&)>& sink,
     ThreadPool* pool = nullptr);
 
+/// The same for several models at once; the source is read once. The sink gets
+/// the predictions of each model, and there is a result for each. Unused are
+/// the columns that no model uses.
+std::vector<PredictTableResult> predict_table(
+    const std::vector<const TableModel*>& models,
+    const data::TableSource& source, const TablePredictionOptions& options,
+    const std::function<void(std::int64_t,
+                             const std::vector<TablePrediction>&)>& sink,
+    ThreadPool* pool = nullptr);
+
 }  // namespace radir::workflows

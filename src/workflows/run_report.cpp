@@ -14,6 +14,7 @@
 #include "radir/io/checkpoint.h"
 #include "radir/io/model_file.h"
 #include "radir/io/run_folder.h"
+#include "radir/io/target_runs.h"
 #include "radir/report/page.h"
 #include "radir/report/table.h"
 #include "radir/train/trainer.h"
@@ -28,6 +29,7 @@
 #include "radir/workflows/table_settings.h"
 #include "radir/workflows/training_run.h"
 #include "workflows/table_report.h"
+#include "workflows/targets_report.h"
 
 namespace radir::workflows {
 namespace {
@@ -262,6 +264,12 @@ RunReport compression_page(const RunFolder& folder, const Json& config) {
 RunReport report_run(const std::string& path, const ReportOptions& options,
                      ThreadPool* pool) {
   const RunFolder folder = RunFolder::look_at(path);
+  const std::vector<io::TargetRun> targets = io::target_runs(path);
+  if (!targets.empty()) {
+    RADIR_CHECK(options.test.empty(), ArgumentError, path, ": has several ",
+                "targets; rows of a test table are scored for one at a time");
+    return targets_page(path, name_of(folder), targets);
+  }
   const Json config = Json::parse(folder.config());
   const std::string command = started_command(folder, config);
   RADIR_CHECK(command == "train" || command == "compress" || command == kFit,

@@ -26,7 +26,9 @@ struct ReportOptions {
 /// through the C interface, finished or not, also while another process works
 /// in it: the loss so far, and once it is finished its figures and its model;
 /// of a training what held-out rows showed, which columns matter and how. A
-/// finished compression gives the page it gave when it ended. Throws IoError
+/// finished compression gives the page it gave when it ended. A folder with
+/// several targets gives a page that links to those of its runs, which are not
+/// written, and takes no test table. Throws IoError
 /// when it is not a run, or naming the file (and in metrics.jsonl the line)
 /// that is damaged; ArgumentError for a test table of a run that is no finished
 /// training.

@@ -1,14 +1,14 @@
 #include "cli/unseen_levels.h"
 
-#include <string>
-
 #include "cli/progress.h"
 #include "radir/files/utf8.h"
 
 namespace radir::cli {
 
-void say_unseen(const std::vector<data::UnseenLevels>& unseen) {
+void say_unseen(const std::vector<data::UnseenLevels>& unseen,
+                std::set<std::string>& said) {
   for (const data::UnseenLevels& levels : unseen) {
+    if (!said.insert(levels.column).second) continue;
     const bool one = levels.count == 1;
     say(std::to_string(levels.count) + (one ? " row has" : " rows have") +
         " a value of \"" + levels.column +

@@ -54,7 +54,7 @@ TEST(Arguments, WhatIsMissingOrTooMuchIsNamed) {
   expect_failure("reproduce uci --restarts", 2,
                  "--restarts needs a value: --restarts N");
   expect_failure("train --target", 2,
-                 "--target needs a value: --target COLUMN (see radir train ");
+                 "--target needs a value: --target COLUMN,... (see radir ");
   expect_failure("version --json=maybe", 2,
                  "--json takes no value, but has \"maybe\"");
   expect_failure("version --seed 1 --seed 2", 2,

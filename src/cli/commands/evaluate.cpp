@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "cli/command.h"
@@ -14,6 +15,7 @@
 #include "radir/data/table_encoder.h"
 #include "radir/data/table_source.h"
 #include "radir/io/model_file.h"
+#include "radir/io/target_runs.h"
 #include "radir/likelihood/class_scores.h"
 #include "radir/report/table.h"
 #include "radir/train/model.h"
@@ -23,6 +25,7 @@
 #include "radir/workflows/image_evaluation.h"
 #include "radir/workflows/seen_rows.h"
 #include "radir/workflows/table_model.h"
+#include "radir/workflows/target_models.h"
 
 namespace radir::cli {
 namespace {
@@ -78,24 +81,25 @@ void print(const workflows::SeenCount& count) {
   std::cout << text.str();
 }
 
-void print(const Comparison& comparison, bool json) {
+Json to_json(const Comparison& comparison) {
   const Metrics& others = comparison.others;
-  if (json) {
-    Json document = {{"metrics", metrics_json(comparison.metrics)}};
-    if (!others.empty()) document[comparison.others_key] = metrics_json(others);
-    if (comparison.rows_left_out) {
-      document["rows_left_out"] = *comparison.rows_left_out;
-      document["rows_dropped"] = comparison.rows_dropped;
-      document["unseen_levels"] = unseen_json(comparison.unseen);
-      document["seen_in_training"] = {{"checked", comparison.seen.checked},
-                                      {"seen", comparison.seen.seen}};
-    }
-    if (comparison.classes) {
-      document.update(workflows::to_json(*comparison.classes));
-    }
-    std::cout << document.dump(2) << "\n";
-    return;
+  Json document = {{"metrics", metrics_json(comparison.metrics)}};
+  if (!others.empty()) document[comparison.others_key] = metrics_json(others);
+  if (comparison.rows_left_out) {
+    document["rows_left_out"] = *comparison.rows_left_out;
+    document["rows_dropped"] = comparison.rows_dropped;
+    document["unseen_levels"] = unseen_json(comparison.unseen);
+    document["seen_in_training"] = {{"checked", comparison.seen.checked},
+                                    {"seen", comparison.seen.seen}};
   }
+  if (comparison.classes) {
+    document.update(workflows::to_json(*comparison.classes));
+  }
+  return document;
+}
+
+void print(const Comparison& comparison) {
+  const Metrics& others = comparison.others;
   report::Table table;
   table.columns = {{"metric", "metric"}, {"value", comparison.title}};
   if (!others.empty()) {
@@ -119,20 +123,13 @@ void print(const Comparison& comparison, bool json) {
   }
 }
 
-Comparison evaluate_table(const EvaluateOptions& options,
-                          const CommonOptions& common, ThreadPool& pool) {
-  workflows::TablePredictionOptions prediction;
-  prediction.samples = options.samples;
-  prediction.seed = common.seed;
-  data::TableSource source(options.tables);
-  source.header = options.header;
-  const auto scores = workflows::evaluate_table(
-      workflows::load_table_model(options.model), source, prediction, &pool);
-  say_unseen(scores.unseen);
-  if (scores.dropped > 0) {
-    say("dropped " + std::to_string(scores.dropped) +
-        " rows with a missing target or another missing value");
-  }
+/// "target price", and a line under it.
+void print_heading(const std::string& target) {
+  const std::string heading = "target " + target;
+  std::cout << heading << "\n" << std::string(heading.size(), '-') << "\n\n";
+}
+
+Comparison comparison_of(const workflows::EvaluateTableResult& scores) {
   Comparison result;
   result.rows_dropped = scores.dropped;
   result.unseen = scores.unseen;
@@ -140,10 +137,6 @@ Comparison evaluate_table(const EvaluateOptions& options,
   result.metrics = scores.metrics;
   result.rows_left_out = scores.left_out.count;
   result.classes = scores.classes;
-  if (scores.left_out.count > 0) {
-    std::cerr << "radir: left out " << scores.left_out.names()
-              << ": values there are too large\n";
-  }
   if (!scores.first_network.empty()) {
     result.title = "mixture";
     result.others = scores.first_network;
@@ -151,6 +144,53 @@ Comparison evaluate_table(const EvaluateOptions& options,
     result.others_key = "first_network";
   }
   return result;
+}
+
+/// The rows of a table that do not count for a model.
+void say_rows(const std::string& target,
+              const workflows::EvaluateTableResult& scores) {
+  const std::string before = target.empty() ? "" : target + ": ";
+  if (scores.dropped > 0) {
+    say(before + "dropped " + std::to_string(scores.dropped) +
+        " rows with a missing target or another missing value");
+  }
+  if (scores.left_out.count > 0) {
+    std::cerr << "radir: " << before << "left out " << scores.left_out.names()
+              << ": values there are too large\n";
+  }
+}
+
+void evaluate_tables(const EvaluateOptions& options,
+                     const CommonOptions& common, ThreadPool& pool) {
+  workflows::TablePredictionOptions prediction;
+  prediction.samples = options.samples;
+  prediction.seed = common.seed;
+  data::TableSource source(options.tables);
+  source.header = options.header;
+  const auto models = workflows::load_target_models(options.model);
+  const auto scores = workflows::evaluate_table(workflows::models_of(models),
+                                                source, prediction, &pool);
+  std::set<std::string> said;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    say_unseen(scores[i].unseen, said);
+    say_rows(models[i].target, scores[i]);
+  }
+  const bool several = !models.front().target.empty();
+  Json targets = Json::object();
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const Comparison comparison = comparison_of(scores[i]);
+    if (common.json) {
+      targets[models[i].target] = to_json(comparison);
+      continue;
+    }
+    if (i > 0) std::cout << "\n";
+    if (several) print_heading(models[i].target);
+    print(comparison);
+  }
+  if (!common.json) return;
+  const Json document =
+      several ? Json{{"targets", std::move(targets)}} : targets.front();
+  std::cout << document.dump(2) << "\n";
 }
 
 /// The mixture over draws of the weights, and the mean weights.
@@ -179,11 +219,15 @@ Comparison evaluate_images(const io::SavedModel& saved,
 
 void evaluate(const EvaluateOptions& options, const CommonOptions& common) {
   CommandThreads pool(common);
-  const io::SavedModel saved = io::read_model(io::model_path(options.model));
-  print(workflows::is_image_model(saved)
-            ? evaluate_images(saved, options, common, pool)
-            : evaluate_table(options, common, pool),
-        common.json);
+  if (io::target_runs(options.model).empty()) {
+    const io::SavedModel saved = io::read_model(io::model_path(options.model));
+    if (workflows::is_image_model(saved)) {
+      const Comparison images = evaluate_images(saved, options, common, pool);
+      return common.json ? void(std::cout << to_json(images).dump(2) << "\n")
+                         : print(images);
+    }
+  }
+  evaluate_tables(options, common, pool);
 }
 
 }  // namespace

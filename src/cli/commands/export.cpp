@@ -5,6 +5,8 @@
 #include "cli/command.h"
 #include "cli/settings_options.h"
 #include "radir/core/error.h"
+#include "radir/core/shell_text.h"
+#include "radir/io/target_runs.h"
 #include "radir/kernels/rdp.h"
 #include "radir/workflows/export.h"
 #include "radir/workflows/table_model.h"
@@ -71,7 +73,9 @@ void export_model(const ExportCommand& command, const CommonOptions& common) {
   RADIR_CHECK(!file.empty(), ArgumentError,
               "export: no file to write; add --onnx FILE or ",
               "--torchscript FILE");
-  const char* option = onnx ? "--onnx" : "--torchscript";
+  const std::string option = onnx ? "--onnx" : "--torchscript";
+  io::check_one_target(command.model,
+                       {"radir export", option + " " + shell_word(file)});
   check_not_input(option, file, {command.model});
   check_overwrite(option, file, command.force);
   const workflows::ExportSummary summary =

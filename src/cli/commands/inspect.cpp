@@ -4,11 +4,13 @@
 
 #include "cli/command.h"
 #include "radir/io/model_file.h"
+#include "radir/io/target_runs.h"
 #include "radir/report/table.h"
 #include "radir/workflows/image_evaluation.h"
 #include "radir/workflows/importance.h"
 #include "radir/workflows/inspect.h"
 #include "radir/workflows/table_model.h"
+#include "radir/workflows/target_models.h"
 
 namespace radir::cli {
 namespace {
@@ -85,6 +87,30 @@ void print(const std::string& file, const io::SavedModel& model,
   if (!headline.empty()) std::cout << "\n" << headline << "\n";
 }
 
+/// The document of one model, or nothing after printing it.
+Json inspect(const std::string& path, bool as_json) {
+  const std::string file = io::model_path(path);
+  const io::SavedModel model = io::read_model(file);
+  const ModelInspection inspection = workflows::inspect(model);
+  const auto strengths = strengths_of(file, model);
+  if (as_json) return to_json(model, inspection, strengths);
+  print(file, model, inspection, strengths);
+  return {};
+}
+
+/// The models of several targets, one after another.
+Json inspect(const std::vector<io::TargetRun>& runs, bool as_json) {
+  Json targets = Json::object();
+  for (const io::TargetRun& run : runs) {
+    if (!as_json) {
+      std::cout << (&run == &runs.front() ? "" : "\n") << "target        "
+                << run.target << "\n";
+    }
+    targets[run.target] = inspect(run.path, as_json);
+  }
+  return {{"targets", std::move(targets)}};
+}
+
 }  // namespace
 
 void add_inspect(CLI::App& root, Invocation& invocation) {
@@ -94,15 +120,10 @@ void add_inspect(CLI::App& root, Invocation& invocation) {
       {"inspect", "Show the layers, columns, cost and uncertainty of a model",
        "radir inspect houses-run"},
       [path](const CommonOptions& common) {
-        const std::string file = io::model_path(*path);
-        const io::SavedModel model = io::read_model(file);
-        const ModelInspection inspection = workflows::inspect(model);
-        const auto strengths = strengths_of(file, model);
-        if (common.json) {
-          std::cout << to_json(model, inspection, strengths).dump(2) << "\n";
-        } else {
-          print(file, model, inspection, strengths);
-        }
+        const auto runs = workflows::finished_target_runs(*path);
+        const Json document = runs.empty() ? inspect(*path, common.json)
+                                           : inspect(runs, common.json);
+        if (common.json) std::cout << document.dump(2) << "\n";
       });
   add_model_argument(*command, *path);
 }

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "cli/command.h"
 #include "cli/progress.h"
@@ -10,14 +12,19 @@
 #include "radir/data/csv_writer.h"
 #include "radir/data/table_source.h"
 #include "radir/files/atomic_file.h"
+#include "radir/io/target_runs.h"
 #include "radir/workflows/predict_table.h"
 #include "radir/workflows/table_model.h"
+#include "radir/workflows/target_models.h"
 
 namespace radir::cli {
 namespace {
 
+using workflows::PredictTableResult;
 using workflows::TableModel;
 using workflows::TablePrediction;
+using workflows::TargetModel;
+using Json = nlohmann::ordered_json;
 
 struct PredictOptions {
   std::string model;
@@ -36,44 +43,79 @@ std::string quantile_name(double probability) {
   return text;
 }
 
-void write_header(data::CsvWriter& csv, const TableModel& model,
-                  const std::vector<double>& quantiles) {
-  csv.cell("row");
-  if (!model.encoder.id().empty()) {
-    csv.cell(data::spreadsheet_text(model.encoder.id()));
-  }
+/// Names of the columns of one model, each behind `before`.
+std::vector<std::string> column_names(const std::string& before,
+                                      const TableModel& model,
+                                      const std::vector<double>& quantiles) {
+  std::vector<std::string> names;
   if (model.encoder.is_classification()) {
-    csv.cell("class");
+    names.push_back("class");
     for (const std::string& name : model.classes()) {
-      csv.cell("p(" + name + ")");
+      names.push_back("p(" + name + ")");
     }
-    csv.cell("entropy").cell("mutual_information");
+    names.insert(names.end(), {"entropy", "mutual_information"});
   } else {
-    csv.cell("mean").cell("sd").cell("epistemic_sd").cell("aleatoric_sd");
-    for (double probability : quantiles) csv.cell(quantile_name(probability));
+    names = {"mean", "sd", "epistemic_sd", "aleatoric_sd"};
+    for (double probability : quantiles) {
+      names.push_back(quantile_name(probability));
+    }
   }
-  csv.end_row();
+  for (std::string& name : names) {
+    if (!before.empty()) name = data::spreadsheet_text(before + name);
+  }
+  return names;
+}
+
+/// The id of the rows; all targets of a run have the same.
+const std::string& id_of(const std::vector<TargetModel>& models) {
+  return models.front().model.encoder.id();
+}
+
+/// Of all models, those of several targets behind the name of the target.
+std::vector<std::string> column_names(const std::vector<TargetModel>& models,
+                                      const std::vector<double>& quantiles) {
+  std::vector<std::string> names = {"row"};
+  const std::string& id = id_of(models);
+  if (!id.empty()) names.push_back(data::spreadsheet_text(id));
+  for (const auto& [target, model] : models) {
+    const std::string before = target.empty() ? "" : target + "_";
+    for (const std::string& name : column_names(before, model, quantiles)) {
+      // Of one model, a quantile may be asked for twice.
+      RADIR_CHECK(before.empty() || std::find(names.begin(), names.end(),
+                                              name) == names.end(),
+                  ArgumentError, "two columns of the predictions would be ",
+                  "called \"", name, "\"; predict with the folder of one ",
+                  "target at a time");
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+void write_prediction(data::CsvWriter& csv, const TablePrediction& p,
+                      std::size_t i) {
+  if (!p.label.empty()) {
+    csv.cell(data::spreadsheet_text(p.label[i]));
+    for (const auto& of_class : p.probabilities) csv.cell(of_class[i]);
+    csv.cell(p.entropy[i]).cell(p.mutual_information[i]);
+  } else {
+    csv.cell(p.mean[i]).cell(p.sd[i]);
+    csv.cell(p.epistemic_sd[i]).cell(p.aleatoric_sd[i]);
+    for (const auto& quantile : p.quantiles) csv.cell(quantile[i]);
+  }
 }
 
 /// Rows without a prediction get a line of empty cells: NaN is one.
 void write_rows(data::CsvWriter& csv, std::int64_t first_row, bool has_id,
-                const TablePrediction& p) {
-  const bool classes = !p.label.empty();
-  for (std::int64_t row = 0; row < p.rows(); ++row) {
+                const std::vector<TablePrediction>& all) {
+  const TablePrediction& first = all.front();
+  for (std::int64_t row = 0; row < first.rows(); ++row) {
     const auto i = static_cast<std::size_t>(row);
     csv.cell(first_row + row + 1);
     if (has_id) {
-      csv.cell(p.ids.empty() ? "" : data::spreadsheet_text(p.ids[i]));
+      csv.cell(first.ids.empty() ? "" : data::spreadsheet_text(first.ids[i]));
     }
-    if (classes) {
-      csv.cell(data::spreadsheet_text(p.label[i]));
-      for (const auto& of_class : p.probabilities) csv.cell(of_class[i]);
-      csv.cell(p.entropy[i]).cell(p.mutual_information[i]);
-    } else {
-      csv.cell(p.mean[i]).cell(p.sd[i]);
-      csv.cell(p.epistemic_sd[i]).cell(p.aleatoric_sd[i]);
-      for (const auto& quantile : p.quantiles) csv.cell(quantile[i]);
-    }
+    for (const TablePrediction& p : all) write_prediction(csv, p, i);
     csv.end_row();
   }
 }
@@ -86,23 +128,74 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-void predict(PredictOptions options, const CommonOptions& common) {
+/// The files that are read, as check_not_input() takes them.
+std::vector<std::string> inputs_of(const PredictOptions& options) {
+  std::vector<std::string> inputs = options.tables;
+  inputs.push_back(options.model);
+  for (const io::TargetRun& run : io::target_runs(options.model)) {
+    inputs.push_back(run.path);
+  }
+  return inputs;
+}
+
+void check(const PredictOptions& options, const CommonOptions& common) {
   for (double probability : options.prediction.quantiles) {
     RADIR_CHECK(probability > 0 && probability < 1, ArgumentError,
                 "--quantiles must be above 0 and below 1, but got ",
                 probability);
   }
-  if (options.out == "-" || options.out == "/dev/stdout") options.out.clear();
   RADIR_CHECK(
       !common.json || !options.out.empty(), ArgumentError,
       "--json needs --out: standard output is used for the JSON document");
-  std::vector<std::string> inputs = options.tables;
-  inputs.push_back(options.model);
-  check_not_input("--out", options.out, inputs);
+  check_not_input("--out", options.out, inputs_of(options));
   check_overwrite("--out", options.out, options.force);
+}
+
+/// What stood out in the rows.
+void say_rows(const std::vector<TargetModel>& models,
+              const std::vector<PredictTableResult>& results) {
+  std::set<std::string> said;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const std::string& target = models[i].target;
+    const workflows::RowList& overflowed = results[i].overflowed;
+    if (overflowed.count > 0) {
+      std::cerr << "radir: " << (target.empty() ? "" : target + ": ")
+                << overflowed.count << " of " << results[i].rows
+                << " rows have no prediction (" << overflowed.names()
+                << "): values there are too large\n";
+    }
+    say_unseen(results[i].unseen, said);
+  }
+}
+
+Json rows_json(const PredictTableResult& result) {
+  return {{"rows_without_prediction", result.overflowed.count},
+          {"unseen_levels", unseen_json(result.unseen)}};
+}
+
+Json document_of(const std::string& file,
+                 const std::vector<TargetModel>& models,
+                 const std::vector<PredictTableResult>& results) {
+  Json document = {{"file", file}, {"rows", results.front().rows}};
+  if (models.front().target.empty()) {
+    document.update(rows_json(results.front()));
+    return document;
+  }
+  Json targets = Json::object();
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    targets[models[i].target] = rows_json(results[i]);
+  }
+  document["targets"] = std::move(targets);
+  return document;
+}
+
+void predict(PredictOptions options, const CommonOptions& common) {
+  if (options.out == "-" || options.out == "/dev/stdout") options.out.clear();
+  check(options, common);
   CommandThreads pool(common);
   options.prediction.seed = common.seed;
-  const TableModel model = workflows::load_table_model(options.model);
+  const auto models = workflows::load_target_models(options.model);
+  const auto names = column_names(models, options.prediction.quantiles);
   std::optional<files::AtomicFile> file;
   if (!options.out.empty()) file.emplace(options.out);
   data::CsvWriter csv([&](std::string_view text) {
@@ -112,36 +205,26 @@ void predict(PredictOptions options, const CommonOptions& common) {
       std::cout << text;
     }
   });
-  write_header(csv, model, options.prediction.quantiles);
+  for (const std::string& name : names) csv.cell(name);
+  csv.end_row();
   data::TableSource source(options.tables);
   source.header = options.header;
-  const bool has_id = !model.encoder.id().empty();
-  const auto result = workflows::predict_table(
-      model, source, options.prediction,
-      [&](std::int64_t first_row, const TablePrediction& predictions) {
-        write_rows(csv, first_row, has_id, predictions);
+  const bool has_id = !id_of(models).empty();
+  const auto results = workflows::predict_table(
+      workflows::models_of(models), source, options.prediction,
+      [&](std::int64_t first_row, const std::vector<TablePrediction>& all) {
+        write_rows(csv, first_row, has_id, all);
       },
       &pool);
   csv.flush();
   if (file) file->commit();
-  if (!result.unused_columns.empty()) {
+  if (!results.front().unused_columns.empty()) {
     say("ignored columns that the model does not use: " +
-        joined(result.unused_columns));
+        joined(results.front().unused_columns));
   }
-  const workflows::RowList& overflowed = result.overflowed;
-  if (overflowed.count > 0) {
-    std::cerr << "radir: " << overflowed.count << " of " << result.rows
-              << " rows have no prediction (" << overflowed.names()
-              << "): values there are too large\n";
-  }
-  say_unseen(result.unseen);
+  say_rows(models, results);
   if (common.json) {
-    const nlohmann::ordered_json document = {
-        {"file", options.out},
-        {"rows", result.rows},
-        {"rows_without_prediction", overflowed.count},
-        {"unseen_levels", unseen_json(result.unseen)}};
-    std::cout << document.dump(2) << "\n";
+    std::cout << document_of(options.out, models, results).dump(2) << "\n";
   }
 }
 

@@ -3,8 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "radir/core/shell_text.h"
 #include "radir/data/images.h"
 #include "radir/io/model_file.h"
+#include "radir/io/target_runs.h"
 #include "radir/train/model.h"
 #include "radir/train/point_network.h"
 #include "radir/workflows/image_evaluation.h"
@@ -65,6 +67,8 @@ void print(const workflows::KeptColumns& columns) {
 }
 
 void prune(const PruneCommand& command, const CommonOptions& common) {
+  io::check_one_target(command.model,
+                       {"radir prune", "--out " + shell_word(command.out)});
   const std::string file = io::model_path(command.model);
   std::vector<std::string> inputs = {command.model};
   if (!command.data.empty()) {

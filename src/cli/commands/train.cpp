@@ -1,40 +1,36 @@
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <iomanip>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/settings_options.h"
 #include "cli/training_run.h"
+#include "cli/training_summary.h"
 #include "radir/core/device.h"
 #include "radir/core/error.h"
 #include "radir/core/shell_text.h"
-#include "radir/core/text_stream.h"
-#include "radir/data/column_reading.h"
 #include "radir/data/table_encoder.h"
+#include "radir/io/target_runs.h"
 #include "radir/report/table.h"
-#include "radir/workflows/chain_report.h"
-#include "radir/workflows/conformal.h"
-#include "radir/workflows/holdout.h"
 #include "radir/workflows/resumable_run.h"
-#include "radir/workflows/table_fit.h"
 #include "radir/workflows/table_search.h"
 #include "radir/workflows/train_table.h"
-#include "radir/workflows/trials.h"
+#include "radir/workflows/train_targets.h"
 
 namespace radir::cli {
 namespace {
 
 using workflows::TableTraining;
+using workflows::TargetsTraining;
+using workflows::TrainTableHooks;
 using workflows::TrainTableOptions;
 using workflows::TrainTableProgress;
 using workflows::TrainTableResult;
+using workflows::TrainTargetsResult;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kCommand = "train";
@@ -64,202 +60,168 @@ std::string text_of(const TrainTableProgress& progress) {
 /// A progress line for each stage of the training.
 class StageProgress {
  public:
+  /// Clears the line; the following ones begin with this text.
+  void begin(std::string text) {
+    line_.reset();
+    before_ = std::move(text);
+  }
+
   void show(const TrainTableProgress& progress) {
     if (!line_ || stage_ != progress.stage) line_.emplace();
     stage_ = progress.stage;
     line_->show(static_cast<double>(progress.done) /
                     static_cast<double>(progress.total),
-                text_of(progress));
+                before_ + text_of(progress));
   }
 
  private:
   TrainTableProgress::Stage stage_ = TrainTableProgress::Stage::Tuning;
+  std::string before_;
   std::optional<Progress> line_;
 };
 
-/// R-hat above this, the chains do not agree yet.
-constexpr double kMostRHat = 1.05;
-
-void print_chains(const workflows::ChainReport& report, std::ostream& text) {
-  text << std::setprecision(3) << "chains      " << report.chains;
-  if (report.acceptance) {
-    text << ", acceptance " << *report.acceptance << ", " << report.divergences
-         << " divergences\n";
-  } else {
-    text << ", without an acceptance test: the draws are biased by the length "
-         << "of the steps and the size of the batches\n";
-  }
-  text << "R-hat       " << report.r_hat_mean << " on average, "
-       << report.r_hat_95 << " for 95 % of the rows\n"
-       << "draws       worth " << std::round(report.effective_draws)
-       << " independent ones\n";
-  if (report.r_hat_mean > kMostRHat) {
-    text << "note        the chains do not agree yet (R-hat above " << kMostRHat
-         << "); more " << (report.acceptance ? "--leapfrog-steps or " : "")
-         << "--draws bring them together\n";
-  }
-}
-
-/// Of a stacked mixture.
-void print_weights(const std::vector<double>& weights, std::ostream& text) {
-  if (weights.empty()) return;
-  text << std::setprecision(2) << "weights     ";
-  const char* separator = "";
-  for (const double weight : weights) {
-    text << separator << weight;
-    separator = ", ";
-  }
-  text << " of the networks or chains, by held-out rows\n";
-}
-
-/// The honest answer: how well rows are predicted that were not fitted.
-void print_held_out(const TrainTableResult& result, std::ostream& text) {
-  if (result.held_out) {
-    text << "held out    " << workflows::describe(*result.held_out) << "\n\n"
-         << report::to_text(workflows::score_table(*result.held_out)) << "\n"
-         << workflows::headline(*result.held_out) << "\n";
-    if (result.correction.is_none()) {
-      text << "The model itself is fitted to all rows.\n";
-    } else {
-      text << "These are the intervals before the correction. "
-           << workflows::describe(result.correction) << "\n";
-    }
-  } else {
-    text << "held out    nothing, so nothing says how good predictions are; "
-         << "score new rows with: radir evaluate " << shell_word(result.run)
-         << " TABLE\n";
-  }
-  if (!result.report.empty()) text << "report      " << result.report << "\n";
-}
-
-/// Settings that were compared without being asked for.
-void print_compared(const Json& config, std::ostream& text) {
-  if (config.value("tuned", true) || !config.contains("trials")) return;
-  const char* separator = "compared    log-likelihood of rows set aside: ";
-  for (const Json& trial : config["trials"]) {
-    text << separator << trial.value("method", "") << " with "
-         << trial.value("likelihood", "") << " noise "
-         << (trial.value("target_scale", "") == "log" ? "of the logarithm "
-                                                      : "")
-         << (trial.contains("pieces") ? "and pieces " : "");
-    if (trial.value("method", "") != "hmc" && trial.contains("epochs")) {
-      text << "(" << trial["epochs"] << " epochs) ";
-    }
-    const Json score = trial.value("validation_log_likelihood", Json());
-    if (score.is_number()) {
-      text << score.get<double>();
-    } else {
-      text << "failed";
-    }
-    separator = ", ";
-  }
-  text << "\n";
-}
-
-/// What --tune chose, the runners-up, and what the choice costs.
-void print_tuned(const Json& config, std::ostream& text) {
-  constexpr std::size_t kMost = 5;
-  if (config.value("tuned", false)) {
-    text << "tuned       for "
-         << config.value("tune_for", std::string("log-likelihood"))
-         << "; the best of " << config.value("trials", Json()).size()
-         << " trials (config.json has all):\n\n"
-         << report::to_text(workflows::trials_table(config, kMost)) << "\n";
-    if (config.contains("tune_plan")) {
-      const Json& plan = config["tune_plan"];
-      text << "budget      left " << plan.value("candidates", Json())
-           << " candidates, each trained for 1/"
-           << plan.value("divisor", Json())
-           << " of its steps in the last round\n";
-    }
-  }
-  const std::string note = workflows::error_note(config);
-  if (!note.empty()) text << "note        " << note << "\n";
-}
-
 void print(const TrainTableResult& result, bool as_json) {
+  std::cout << (as_json ? to_json(result).dump(2) + "\n" : summary(result));
+}
+
+/// Those of each target, then all beside each other.
+void print(const TrainTargetsResult& result, bool as_json) {
   if (as_json) {
+    Json targets = Json::object();
+    for (const TrainTableResult& target : result.targets) {
+      targets[target.target] = to_json(target);
+    }
     const Json document = {{"run", result.run},
-                           {"config", result.config},
-                           {"metrics", result.metrics},
+                           {"targets", std::move(targets)},
                            {"report", result.report}};
     std::cout << document.dump(2) << "\n";
     return;
   }
-  std::ostringstream text = text_stream();
-  text << "run         " << result.run << "\n"
-       << "rows        " << result.rows << "\n"
-       << "inputs      " << result.inputs << "\n"
-       << "target      " << result.target << " (" << result.likelihood << ")\n"
-       << "method      " << result.method << "\n"
-       << std::setprecision(4);
-  print_compared(result.config, text);
-  print_tuned(result.config, text);
-  text << "nll         " << result.nll << " nats per row of the training\n";
-  if (result.chains) {
-    print_chains(*result.chains, text);
-  } else {
-    text << "kl          " << result.kl << " nats per row\n";
+  for (const TrainTableResult& target : result.targets) {
+    std::cout << summary(target) << "\n";
   }
-  print_weights(result.mixture_weights, text);
-  print_held_out(result, text);
-  std::cout << text.str();
+  std::cout << "run         " << result.run << ", with a model for each of "
+            << result.targets.size() << " targets\n\n"
+            << report::to_text(workflows::target_scores(result.run)) << "\n";
+  if (!result.report.empty()) {
+    std::cout << "report      " << result.report << "\n";
+  }
 }
 
-/// How the columns were read, before the training starts.
-void print_columns(const std::vector<data::ColumnReading>& columns) {
-  constexpr std::size_t kMost = 50;
-  report::Table table;
-  table.columns = {{"column", "column"}, {"reading", "read as"}};
-  for (std::size_t i = 0; i < std::min(kMost, columns.size()); ++i) {
-    table.rows.push_back({columns[i].name, columns[i].text()});
+/// Everything of a command line but its targets.
+struct TrainCommand {
+  const RunOptions& run;
+  const CommonOptions& common;
+
+  /// Whether a summary shows how columns were read.
+  bool has_summary() const { return !common.json && run.resume.empty(); }
+
+  std::function<void(const std::string&)> note() const {
+    return [summary = has_summary()](const std::string& text) {
+      // The summary says why columns are ignored.
+      if (!summary || text.find("ignored column ") == std::string::npos) {
+        say(text);
+      }
+    };
   }
-  std::cerr << to_text(table);
-  if (columns.size() > kMost) {
-    std::cerr << "and " << columns.size() - kMost
-              << " more, see data.columns in config.json\n";
+
+  /// Calls `work` with hooks that show the progress in the line.
+  void with_hooks(StageProgress& line,
+                  const std::function<void(const TrainTableHooks&,
+                                           const Execution&)>& work) const {
+    CommandThreads pool(common);
+    with_stop_signals(
+        run, [&](const workflows::CheckpointOptions& checkpoints) {
+          TrainTableHooks hooks;
+          hooks.checkpoints = checkpoints;
+          hooks.on_progress = [&line](const TrainTableProgress& progress) {
+            line.show(progress);
+          };
+          work(hooks, Execution(common.device, &pool));
+        });
   }
-  std::cerr << "\n";
+};
+
+void train_one(TrainTableOptions options, const TrainCommand& command) {
+  const RunOptions& run = command.run;
+  TableTraining training =
+      run.resume.empty() ? TableTraining::begin(std::move(options), run.out,
+                                                command.note(), run.place)
+                         : TableTraining::resume(run.resume, command.note(),
+                                                 run.moved_data, run.place);
+  if (command.has_summary()) print_columns(training.columns());
+  StageProgress line;
+  TrainTableResult result;
+  command.with_hooks(
+      line, [&](const TrainTableHooks& hooks, const Execution& execution) {
+        result = training.run(hooks, execution);
+      });
+  line.begin("");
+  print(result, command.common.json);
 }
 
-void train(TrainTableOptions options, const RunOptions& run,
-           const CommonOptions& common) {
+void train_several(TrainTableOptions options,
+                   const std::vector<std::string>& targets,
+                   const TrainCommand& command) {
+  const RunOptions& run = command.run;
+  TargetsTraining training =
+      run.resume.empty()
+          ? TargetsTraining::begin(std::move(options), targets, run.out,
+                                   command.note(), run.place)
+          : TargetsTraining::resume(run.resume, command.note(), run.moved_data,
+                                    run.place);
+  const std::vector<io::TargetRun>& runs = training.targets();
+  StageProgress line;
+  workflows::TrainTargetsHooks hooks;
+  hooks.on_target = [&](std::size_t place, const auto& columns) {
+    line.begin(runs[place].target + ": ");
+    if (columns.empty()) return;  // it is finished
+    say("target " + std::to_string(place + 1) + " of " +
+        std::to_string(runs.size()) + ": " + runs[place].target);
+    if (command.has_summary()) print_columns(columns);
+  };
+  TrainTargetsResult result;
+  command.with_hooks(
+      line, [&](const TrainTableHooks& each, const Execution& execution) {
+        hooks.training = each;
+        result = training.run(hooks, execution);
+      });
+  line.begin("");
+  print(result, command.common.json);
+}
+
+void train(TrainTableOptions options, const std::vector<std::string>& targets,
+           const RunOptions& run, const CommonOptions& common) {
   RADIR_CHECK(run.moved_data.empty() || !run.resume.empty(), ArgumentError,
               "--data says where the table of a resumed run is now; a new run ",
               "takes its table as an argument: radir train ",
               shell_word(run.moved_data), " ...");
-  RADIR_CHECK(!run.resume.empty() ||
-                  (!options.table.empty() && !options.target.empty()),
-              ArgumentError,
-              "a table and its --target are required (or --resume RUN)");
+  RADIR_CHECK(
+      !run.resume.empty() || (!options.table.empty() && !targets.empty() &&
+                              !targets.front().empty()),
+      ArgumentError, "a table and its --target are required (or --resume RUN)");
   workflows::check_device(common.device);
   options.settings.seed = common.seed;
-  const bool summary = !common.json && run.resume.empty();
-  const auto note = [summary](const std::string& text) {
-    // The summary says why columns are ignored.
-    if (!summary || text.rfind("ignored column ", 0) != 0) say(text);
-  };
-  TableTraining training =
-      run.resume.empty()
-          ? TableTraining::begin(std::move(options), run.out, note, run.place)
-          : TableTraining::resume(run.resume, note, run.moved_data, run.place);
-  if (summary) print_columns(training.columns());
-  CommandThreads pool(common);
-  TrainTableResult result;
-  with_stop_signals(run, [&](const workflows::CheckpointOptions& checkpoints) {
-    StageProgress line;
-    workflows::TrainTableHooks hooks;
-    hooks.checkpoints = checkpoints;
-    hooks.on_progress = [&](const TrainTableProgress& progress) {
-      line.show(progress);
-    };
-    result = training.run(hooks, Execution(common.device, &pool));
-  });
-  print(result, common.json);
+  const TrainCommand command{run, common};
+  if (!run.resume.empty()) {
+    return io::target_runs(run.resume).empty()
+               ? train_one(std::move(options), command)
+               : train_several(std::move(options), {}, command);
+  }
+  options.target = targets.front();
+  const bool several =
+      targets.size() > 1 || options.target.find(',') != std::string::npos;
+  const auto columns = several ? workflows::target_columns(options, targets)
+                               : std::vector<std::string>();
+  if (columns.size() > 1) {
+    return train_several(std::move(options), columns, command);
+  }
+  train_one(std::move(options), command);
 }
 
 /// What is read, and how.
-void add_table_options(CLI::App& command, TrainTableOptions& options) {
+void add_table_options(CLI::App& command, TrainTableOptions& options,
+                       std::vector<std::string>& targets) {
   command
       .add_option_function<std::vector<std::string>>(
           "table",
@@ -271,10 +233,11 @@ void add_table_options(CLI::App& command, TrainTableOptions& options) {
           "joined), folder in the UCI layout, or builtin:robot-arm")
       ->type_name("TABLE");
   command
-      .add_option("--target", options.target,
+      .add_option("--target", targets,
                   "Column to predict: its name, its number from 1, or last; a "
-                  "text column means classification")
-      ->type_name("COLUMN");
+                  "text column means classification; several get a model each")
+      ->allow_extra_args(false)
+      ->type_name("COLUMN,...");
   const auto add_columns = [&](const char* name,
                                std::vector<std::string>& columns,
                                const char* help) {
@@ -316,21 +279,22 @@ void add_table_options(CLI::App& command, TrainTableOptions& options) {
 
 void add_train(CLI::App& root, Invocation& invocation) {
   const auto options = std::make_shared<TrainTableOptions>();
+  const auto targets = std::make_shared<std::vector<std::string>>();
   const auto run = std::make_shared<RunOptions>();
   CLI::App* command =
       add_command(root, invocation,
                   {kCommand, "Fit a Bayesian network to a table",
                    "radir train houses.csv --target price --out houses-run",
                    /*on_cuda=*/true},
-                  [options, run, &root](const CommonOptions& common) {
+                  [options, targets, run, &root](const CommonOptions& common) {
                     if (!run->resume.empty()) {
                       check_resume_options(*root.get_subcommand(kCommand));
                     }
                     as_worker(*run, [&](const RunOptions& worker) {
-                      train(*options, worker, common);
+                      train(*options, *targets, worker, common);
                     });
                   });
-  add_table_options(*command, *options);
+  add_table_options(*command, *options, *targets);
   add_run_options(*command, *run);
   command
       ->add_option("--data", run->moved_data,

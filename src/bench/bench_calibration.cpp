@@ -213,11 +213,13 @@ const std::vector<CalibrationMethod>& calibration_methods() {
          settings.grouping = posterior::Grouping::Column;
          settings.direction_prior = posterior::DirectionPrior::Uniform;
          settings.output_layer = workflows::OutputLayer::Gaussian;
+         settings.noise = likelihood::Kind::Gaussian;
          return settings;
        }},
       {"hmc-gaussian", "exact sampling, normal weights, learnt prior scale",
        [](TableSettings settings) {
          settings.method = "hmc";
+         settings.noise = likelihood::Kind::Gaussian;
          settings.family = "gaussian";
          return settings;
        }},

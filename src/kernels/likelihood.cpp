@@ -72,6 +72,25 @@ GammaPrecisionLoss gamma_precision_loss(const LikelihoodData<T>& data,
 }
 
 template <typename T>
+TwoNormalsLoss two_normals_loss(const LikelihoodData<T>& data, const T* targets,
+                                const TwoNormals& noise) {
+  RADIR_CHECK(noise.scale > 0 && std::isfinite(noise.scale) &&
+                  noise.ratio > 0 && std::isfinite(noise.ratio) &&
+                  noise.share > 0 && noise.share < 1,
+              DomainError, "two_normals_loss: scale and ratio must be ",
+              "positive and finite and the share between 0 and 1, but are ",
+              noise.scale, ", ", noise.ratio, " and ", noise.share);
+  const auto sums = table_of<T>(data.isa).two_normals(data, targets, noise);
+  const auto count = static_cast<double>(data.batch * data.num_outputs);
+  TwoNormalsLoss result;
+  result.loss = count * (kHalfLog2Pi + std::log(noise.scale)) - sums.logs;
+  result.log_scale_gradient = count - sums.squares;
+  result.log_ratio_gradient = sums.wide - sums.wide_squares;
+  result.logit_share_gradient = count * noise.share - sums.wide;
+  return result;
+}
+
+template <typename T>
 double predicted_noise_loss(const LikelihoodData<T>& data, const T* targets,
                             NoiseOutput noise) {
   RADIR_CHECK(data.num_outputs % 2 == 0, ArgumentError,
@@ -99,6 +118,10 @@ template GammaPrecisionLoss gamma_precision_loss(const LikelihoodData<float>&,
                                                  const float*, double, double);
 template GammaPrecisionLoss gamma_precision_loss(const LikelihoodData<double>&,
                                                  const double*, double, double);
+template TwoNormalsLoss two_normals_loss(const LikelihoodData<float>&,
+                                         const float*, const TwoNormals&);
+template TwoNormalsLoss two_normals_loss(const LikelihoodData<double>&,
+                                         const double*, const TwoNormals&);
 template double predicted_noise_loss(const LikelihoodData<float>&, const float*,
                                      NoiseOutput);
 template double predicted_noise_loss(const LikelihoodData<double>&,

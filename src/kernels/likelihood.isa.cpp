@@ -229,14 +229,46 @@ double noise_mixture(const LikelihoodData<T>& data, const T* targets,
   return loss;
 }
 
+template <typename T>
+TwoNormalsSums two_normals(const LikelihoodData<T>& data, const T* targets,
+                           const TwoNormals& noise) {
+  const T per_scale = T(1 / noise.scale);
+  const T per_ratio = T(1 / (noise.ratio * noise.ratio));
+  const T log_narrow = T(__builtin_log1p(-noise.share));
+  const T log_wide = T(__builtin_log(noise.share / noise.ratio));
+  TwoNormalsSums sums;
+  for_each_slice(data, [&](Slice slice) {
+    for (std::int64_t i = 0; i < data.num_outputs; ++i) {
+      const Vec<T> residual = output(data, i, slice) -
+                              targets_of(targets, data.num_outputs, i, slice);
+      const Vec<T> r = residual * per_scale;
+      const Vec<T> square = r * r;
+      const Vec<T> wide_square = square * per_ratio;
+      const Vec<T> joint[2] = {log_narrow - T(0.5) * square,
+                               log_wide - T(0.5) * wide_square};
+      const Vec<T> log_density = log_sum_exp<T>(joint, 2);
+      const Vec<T> wide = exp(joint[1] - log_density);
+      const Vec<T> narrow = 1 - wide;
+      set_gradient<T>(data, i, slice,
+                      (narrow + wide * per_ratio) * r * per_scale);
+      sums.logs += sum_of<T>(log_density, slice);
+      sums.wide += sum_of<T>(wide, slice);
+      sums.wide_squares += sum_of<T>(wide * wide_square, slice);
+      sums.squares += sum_of<T>(narrow * square + wide * wide_square, slice);
+    }
+  });
+  clear_tail(data);
+  return sums;
+}
+
 }  // namespace
 
 extern const LikelihoodTable<float> likelihood_float = {
     categorical<float>, squared<float>, predicted_noise<float>,
-    noise_mixture<float>};
+    noise_mixture<float>, two_normals<float>};
 extern const LikelihoodTable<double> likelihood_double = {
     categorical<double>, squared<double>, predicted_noise<double>,
-    noise_mixture<double>};
+    noise_mixture<double>, two_normals<double>};
 
 }  // namespace RADIR_ISA
 }  // namespace radir::kernels

@@ -6,6 +6,15 @@
 namespace radir::kernels {
 inline namespace RADIR_ISA {}
 
+/// Sums over all data, r being the residual in scales and p the probability
+/// that it belongs to the wide one of TwoNormals.
+struct TwoNormalsSums {
+  double logs = 0;          ///< of the density, times sqrt(2 pi) scale
+  double wide = 0;          ///< of p
+  double wide_squares = 0;  ///< of p (r/ratio)^2
+  double squares = 0;       ///< of (1 - p) r^2 + p (r/ratio)^2
+};
+
 /// The unchecked losses of one instruction set.
 template <typename T>
 struct LikelihoodTable {
@@ -16,6 +25,8 @@ struct LikelihoodTable {
                             NoiseOutput noise);
   double (*noise_mixture)(const LikelihoodData<T>&, const T* targets,
                           const NoiseMixture& mixture);
+  TwoNormalsSums (*two_normals)(const LikelihoodData<T>&, const T* targets,
+                                const TwoNormals& noise);
 };
 
 namespace isa_generic {

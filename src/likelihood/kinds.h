@@ -56,6 +56,7 @@ class TypedLikelihood : public Likelihood {
 
 // One function per kind, in the source file of its name.
 std::unique_ptr<const Likelihood> make_gaussian(const Options& options);
+std::unique_ptr<const Likelihood> make_two_normals(const Options& options);
 std::unique_ptr<const Likelihood> make_predicted_noise(const Options& options);
 std::unique_ptr<const Likelihood> make_mixture(const Options& options);
 std::unique_ptr<const Likelihood> make_categorical(const Options& options);

@@ -14,6 +14,7 @@ struct Entry {
 };
 constexpr Entry kKinds[] = {
     {Kind::Gaussian, "gaussian", make_gaussian},
+    {Kind::TwoNormals, "two-normals", make_two_normals},
     {Kind::PredictedNoise, "predicted-noise", make_predicted_noise},
     {Kind::Mixture, "mixture", make_mixture},
     {Kind::Categorical, "categorical", make_categorical},
@@ -61,6 +62,7 @@ std::unique_ptr<const Likelihood> make_likelihood(const Options& options) {
 void Likelihood::initialize(std::int64_t, double*) const {}
 double Likelihood::kl(const double*) const { return 0; }
 void Likelihood::kl_backward(const double*, double, double*) const {}
+std::vector<OwnPrior> Likelihood::own_priors() const { return {}; }
 bool Likelihood::scale_noise(double /*factor*/, double* /*own*/) const {
   return false;
 }

@@ -45,7 +45,8 @@ class PosteriorDensity<T>::Impl {
                  network_options(max_examples, execution.pool)),
         parameters_(static_cast<std::size_t>(draws_.parameter_count())),
         gradient_(parameters_.size()),
-        own_(static_cast<std::size_t>(draws_.likelihood_parameter_count())) {
+        own_(static_cast<std::size_t>(draws_.likelihood_parameter_count())),
+        own_priors_(draws_.likelihood().own_priors()) {
     for (std::size_t i = 0; i < model.layers().size(); ++i) {
       const WeightedLayer& layer = model.layers()[i];
       const WeightedLayer& drawn = draws_.layers()[i];
@@ -64,6 +65,8 @@ class PosteriorDensity<T>::Impl {
       weights_.push_back(weights);
       weight_gradients_.push_back(gradients);
     }
+    first_own_ = size();
+    is_scale_.resize(is_scale_.size() + own_priors_.size(), true);
   }
 
   std::int64_t size() const {
@@ -78,6 +81,7 @@ class PosteriorDensity<T>::Impl {
       entry.prior->initialize({seed, stream, 0}, coordinates + entry.begin);
       stream += posterior::kStreamsPerPosterior;
     }
+    std::fill_n(coordinates + first_own_, own_priors_.size(), T(0));
   }
 
   void set_data(const Batch<T>& data) {
@@ -101,6 +105,7 @@ class PosteriorDensity<T>::Impl {
   }
 
   Energy gradient(const T* coordinates, T* gradient) {
+    if (!own_priors_.empty()) return with_own(coordinates, 1, gradient);
     return energy_of(
         coordinates, gradient, [&](const kernels::LikelihoodData<T>& data) {
           return draws_.likelihood().marginal_loss(
@@ -109,6 +114,7 @@ class PosteriorDensity<T>::Impl {
   }
 
   std::vector<double> initial_own(std::int64_t data_count) const {
+    if (!own_priors_.empty()) return {};
     std::vector<double> own(own_.size());
     draws_.likelihood().initialize(data_count * draws_.target_size(),
                                    own.data());
@@ -119,10 +125,12 @@ class PosteriorDensity<T>::Impl {
                   double own_rate, std::vector<double>& own, T* gradient) {
     const likelihood::Likelihood& likelihood = draws_.likelihood();
     const auto examples = static_cast<double>(data_count);
+    const double scale = examples / static_cast<double>(network_.batch());
+    if (!own_priors_.empty()) return with_own(coordinates, scale, gradient);
     own_ = own;
     return energy_of(
         coordinates, gradient, [&](kernels::LikelihoodData<T> data) {
-          data.scale = examples / static_cast<double>(data.batch);
+          data.scale = scale;
           std::vector<double> own_gradient(own.size());
           const double loss =
               likelihood.loss(data, {targets_.data(), labels_.data()},
@@ -139,6 +147,31 @@ class PosteriorDensity<T>::Impl {
   }
 
  private:
+  /// With own parameters among the coordinates; `scale` times the negative
+  /// log-likelihood.
+  Energy with_own(const T* coordinates, double scale, T* gradient) {
+    const T* const standard = coordinates + first_own_;
+    std::vector<double> own_gradient(own_.size());
+    for (std::size_t i = 0; i < own_.size(); ++i) {
+      own_[i] = own_priors_[i].mean +
+                own_priors_[i].deviation * static_cast<double>(standard[i]);
+    }
+    Energy energy =
+        energy_of(coordinates, gradient, [&](kernels::LikelihoodData<T> data) {
+          data.scale = scale;
+          return scale * draws_.likelihood().loss(
+                             data, {targets_.data(), labels_.data()},
+                             own_.data(), own_gradient.data());
+        });
+    for (std::size_t i = 0; i < own_.size(); ++i) {
+      const auto z = static_cast<double>(standard[i]);
+      energy.prior += z * z / 2;
+      gradient[first_own_ + static_cast<std::int64_t>(i)] =
+          static_cast<T>(z + own_priors_[i].deviation * own_gradient[i]);
+    }
+    return energy;
+  }
+
   /// `nll_of` gets the outputs; it gives the negative log-likelihood and writes
   /// its gradient.
   template <typename NllOf>
@@ -205,6 +238,8 @@ class PosteriorDensity<T>::Impl {
   std::vector<T> parameters_;  // of draws_
   std::vector<T> gradient_;    // of the negative log-likelihood by them
   std::vector<double> own_;    // parameters of the likelihood's own
+  std::vector<likelihood::OwnPrior> own_priors_;  // of those to be drawn
+  std::int64_t first_own_ = 0;                    // among the coordinates
   std::vector<kernels::Weights<T>> weights_;
   std::vector<kernels::WeightGradients<T>> weight_gradients_;
   std::vector<Entry> entries_;

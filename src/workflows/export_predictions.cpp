@@ -9,7 +9,6 @@
 #include "radir/data/column_code.h"
 #include "radir/io/onnx_graph.h"
 #include "radir/kernels/likelihood.h"
-#include "radir/likelihood/gaussian.h"
 #include "radir/likelihood/options.h"
 #include "radir/likelihood/target_transform.h"
 #include "radir/network/plain_network.h"
@@ -220,7 +219,8 @@ class PredictionFile {
   MixtureValues mixture_of(const std::string& outputs) {
     switch (model_.spec.likelihood.kind) {
       case likelihood::Kind::Gaussian:
-        return one_noise(outputs);
+      case likelihood::Kind::TwoNormals:
+        return same_noise(outputs);
       case likelihood::Kind::PredictedNoise:
         return {
             target_of(output_of(graph_, outputs, 0)),
@@ -252,24 +252,58 @@ class PredictionFile {
     return graph_.constant(weights, shape);
   }
 
-  /// Student's t around each draw.
-  MixtureValues one_noise(const std::string& outputs) {
-    const auto draws = static_cast<std::int64_t>(draws_.size());
-    std::vector<double> scales, degrees;
+  /// Noise around each draw that does not depend on the row: Student's t, or
+  /// normal distributions of several widths, part after part.
+  MixtureValues same_noise(const std::string& outputs) {
+    const float output = 0;
+    std::vector<std::vector<likelihood::MixtureComponent>> noise;
     for (const std::vector<float>& parameters : model_.networks) {
       const auto own = train::likelihood_parameters(network_, parameters);
-      const auto precision = likelihood::precision_of(own.data());
-      const auto count = static_cast<std::size_t>(samples_);
-      scales.insert(scales.end(), count,
-                    model_.encoder.target().scale *
-                        std::sqrt(precision.rate / precision.shape));
-      degrees.insert(degrees.end(), count, 2 * precision.shape);
+      network_.likelihood().add_components({&output, 1, 1, 1}, own.data(),
+                                           noise.emplace_back());
     }
-    check_finite(scales, "widths of the noise");
-    check_finite(degrees, "degrees of freedom of the noise");
-    return {target_of(output_of(graph_, outputs, 0)),
-            graph_.constant(scales, {draws, 1}),
-            graph_.constant(degrees, {draws, 1}), draw_weights(1), ""};
+    const std::size_t parts = noise.front().size();
+    const auto count = static_cast<std::int64_t>(parts) *
+                       static_cast<std::int64_t>(samples_) *
+                       static_cast<std::int64_t>(noise.size());
+    const auto of_draws = [&](const auto& number_of, const char* what) {
+      std::vector<double> numbers;
+      for (std::size_t part = 0; part < parts; ++part) {
+        for (std::size_t k = 0; k < noise.size(); ++k) {
+          numbers.insert(numbers.end(), static_cast<std::size_t>(samples_),
+                         number_of(noise[k][part], k));
+        }
+      }
+      check_finite(numbers, what);
+      return graph_.constant(numbers, {count, 1});
+    };
+    MixtureValues result;
+    const std::string location = target_of(output_of(graph_, outputs, 0));
+    result.location =
+        parts == 1
+            ? location
+            : graph_.node("Concat", std::vector<std::string>(parts, location),
+                          {{"axis", std::int64_t{0}}});
+    const double unit = model_.encoder.target().scale;
+    result.scale =
+        of_draws([&](const auto& c, std::size_t) { return unit * c.scale; },
+                 "widths of the noise");
+    if (std::isfinite(noise.front().front().degrees_of_freedom)) {
+      result.degrees_of_freedom = of_draws(
+          [](const auto& c, std::size_t) { return c.degrees_of_freedom; },
+          "degrees of freedom of the noise");
+    }
+    if (parts > 1 || !model_.weights.empty()) {
+      result.weight = of_draws(
+          [&](const auto& c, std::size_t network) {
+            return c.weight * (model_.weights.empty()
+                                   ? 1
+                                   : model_.weights[network] *
+                                         static_cast<double>(noise.size()));
+          },
+          "shares of the noise");
+    }
+    return result;
   }
 
   /// Means, log variances and logits of the parts of each draw.

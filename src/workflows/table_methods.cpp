@@ -267,6 +267,15 @@ TableSettings single_network(TableSettings settings) {
   return settings;
 }
 
+/// Chains can afford to learn the shape of the noise with the weights; a prior
+/// of its precision asks for one level.
+likelihood::Kind usual_noise(const TableSettings& settings) {
+  const bool one_level = settings.noise_shape || settings.noise_rate;
+  return method_of(settings).trainer == "hmc" && !one_level
+             ? likelihood::Kind::TwoNormals
+             : likelihood::Kind::Gaussian;
+}
+
 TableSettings resolved(TableSettings settings, std::int64_t rows,
                        std::int64_t inputs, std::int64_t outputs) {
   if (settings.method == "auto") {
@@ -280,7 +289,7 @@ TableSettings resolved(TableSettings settings, std::int64_t rows,
     }
   }
   choose_prior(settings);
-  if (!settings.noise) settings.noise = likelihood::Kind::Gaussian;
+  if (!settings.noise) settings.noise = usual_noise(settings);
   return settings;
 }
 

@@ -32,6 +32,8 @@ const Choices<std::optional<likelihood::Kind>>& noise_choices() {
       {std::nullopt, "auto"},
       {likelihood::Kind::Gaussian,
        likelihood::to_string(likelihood::Kind::Gaussian)},
+      {likelihood::Kind::TwoNormals,
+       likelihood::to_string(likelihood::Kind::TwoNormals)},
       {likelihood::Kind::PredictedNoise,
        likelihood::to_string(likelihood::Kind::PredictedNoise)},
       {likelihood::Kind::Mixture,
@@ -176,9 +178,10 @@ void describe_posterior(SettingsVisitor& visit, TableSettings& settings) {
                 {}},
                settings.output_layer, output_layer_choices());
   visit.choice({"likelihood",
-                "Noise model of a numeric target: one noise level, one per "
-                "row, or a mixture of several per row; auto compares the first "
-                "and the last where nothing else is given",
+                "Noise model of a numeric target: one noise level, two (one "
+                "for outliers), one per row, or a mixture of several per row; "
+                "auto is two-normals for hmc, else gaussian, or a mixture "
+                "where that is better and nothing else is given",
                 {}},
                settings.noise, noise_choices());
   visit.choice({"target_scale",

@@ -25,6 +25,8 @@ using kernels::LikelihoodData;
 using kernels::noise_mixture_loss;
 using kernels::NoiseOutput;
 using kernels::predicted_noise_loss;
+using kernels::two_normals_loss;
+using kernels::TwoNormalsLoss;
 
 constexpr std::int64_t kStride = 48;
 
@@ -238,6 +240,78 @@ TEST(GammaPrecisionLoss, RefusesParametersOutsideTheDomain) {
           gamma_precision_loss<float>(data, nullptr, a, b);
         },
         "shape and rate must be positive and finite");
+  }
+}
+
+constexpr kernels::TwoNormals kTwoNormals = {1.1, 3.5, 0.15};
+
+template <typename T>
+void expect_two_normals() {
+  const Problem problem(2, 37);
+  expect_loss<T>(
+      problem,
+      [&](std::int64_t n, const std::vector<double>& y) {
+        double sum = 0;
+        for (std::int64_t i = 0; i < 2; ++i) {
+          const double residual = problem.targets[at(n * 2 + i)] - y[at(i)];
+          const auto density = [&](double scale) {
+            const double z = residual / scale;
+            return std::exp(-z * z / 2) /
+                   (scale * std::sqrt(2 * std::acos(-1.0)));
+          };
+          sum -= std::log((1 - kTwoNormals.share) * density(kTwoNormals.scale) +
+                          kTwoNormals.share *
+                              density(kTwoNormals.ratio * kTwoNormals.scale));
+        }
+        return sum;
+      },
+      [&](const LikelihoodData<T>& data, const std::vector<T>& targets) {
+        return two_normals_loss(data, targets.data(), kTwoNormals).loss;
+      });
+}
+
+TEST(TwoNormalsLoss, IsTheNegativeLogDensity) {
+  expect_two_normals<double>();
+  expect_two_normals<float>();
+}
+
+TEST(TwoNormalsLoss, GivesTheDerivativesByTheNoise) {
+  const Problem problem(2, 37);
+  std::vector<double> gradient(problem.outputs.size());
+  for_each_isa([&](Isa isa) {
+    const auto data = problem.data(problem.outputs, gradient, isa);
+    // By log scale, log ratio and logit of the share.
+    const auto at_point = [&](double a, double b, double c) {
+      const double odds =
+          kTwoNormals.share / (1 - kTwoNormals.share) * std::exp(c);
+      return two_normals_loss(
+          data, problem.targets.data(),
+          {kTwoNormals.scale * std::exp(a), kTwoNormals.ratio * std::exp(b),
+           odds / (1 + odds)});
+    };
+    constexpr double kStep = 1e-5;
+    const auto slope = [&](double a, double b, double c) {
+      return (at_point(a, b, c).loss - at_point(-a, -b, -c).loss) / (2 * kStep);
+    };
+    const TwoNormalsLoss loss = at_point(0, 0, 0);
+    const auto expect_equal = [](double found, double expected) {
+      EXPECT_NEAR(found, expected, 1e-6 * (1 + std::fabs(expected)));
+    };
+    expect_equal(loss.log_scale_gradient, slope(kStep, 0, 0));
+    expect_equal(loss.log_ratio_gradient, slope(0, kStep, 0));
+    expect_equal(loss.logit_share_gradient, slope(0, 0, kStep));
+  });
+}
+
+TEST(TwoNormalsLoss, RefusesParametersOutsideTheDomain) {
+  const LikelihoodData<float> data;
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const kernels::TwoNormals& noise :
+       {kernels::TwoNormals{0, 2, 0.1}, kernels::TwoNormals{1, infinity, 0.1},
+        kernels::TwoNormals{1, 2, 0}, kernels::TwoNormals{1, 2, 1}}) {
+    expect_error<DomainError>(
+        [&] { two_normals_loss<float>(data, nullptr, noise); },
+        "positive and finite and the share between 0 and 1");
   }
 }
 

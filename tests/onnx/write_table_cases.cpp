@@ -215,6 +215,16 @@ void write_cases(const std::string& folder) {
   settings.hmc.draws = 60;
   write_case(folder, "sampled", fit("price", MissingValues::Indicator), test,
              "price");
+  settings.noise = likelihood::Kind::TwoNormals;
+  settings.mixture_weights = workflows::MixtureWeights::Stacked;
+  write_case(folder, "two_normals", fit("price", MissingValues::Indicator),
+             test, "price");
+  settings.target_scale = workflows::TargetScale::Logarithm;
+  settings.mixture_weights = workflows::MixtureWeights::Equal;
+  write_case(folder, "logarithm_two_normals",
+             fit("value", MissingValues::Indicator), test, "value");
+  settings.target_scale = workflows::TargetScale::Own;
+  settings.noise = likelihood::Kind::Gaussian;
 
   settings.method = "dropout";
   const data::Table table = table_of(train, "price");

@@ -63,7 +63,10 @@ ModelSpec spec_of(std::int64_t hidden, likelihood::Kind kind) {
   ModelSpec spec;
   spec.likelihood.kind = kind;
   spec.network = network::multilayer_perceptron(
-      kInputs, {hidden}, kind == likelihood::Kind::Gaussian ? 1 : 2);
+      kInputs, {hidden},
+      kind == likelihood::Kind::Gaussian || kind == likelihood::Kind::TwoNormals
+          ? 1
+          : 2);
   spec.weights = {radial, output};
   return spec;
 }
@@ -97,6 +100,7 @@ TEST_P(DensityTest, GradientIsThatOfTheEnergy) {
 
 INSTANTIATE_TEST_SUITE_P(Likelihoods, DensityTest,
                          ::testing::Values(likelihood::Kind::Gaussian,
+                                           likelihood::Kind::TwoNormals,
                                            likelihood::Kind::PredictedNoise,
                                            likelihood::Kind::Categorical),
                          [](const auto& parameter) {
@@ -198,6 +202,45 @@ TrainerOptions short_chain() {
   options.epochs = options.hmc.iterations();
   options.seed = 9;
   return options;
+}
+
+/// Where there are many data, the draws of the noise are near the truth.
+TEST(Hmc, FindsANarrowAndAWideNoise) {
+  constexpr std::int64_t kRows = 3000;
+  constexpr double kScale = 0.2, kRatio = 4, kShare = 0.25;
+  std::vector<double> inputs(kRows), targets(kRows), choices(kRows);
+  kernels::fill_normal({1, 0, 0}, 0, kRows, inputs.data());
+  kernels::fill_normal({1, 1, 0}, 0, kRows, targets.data());
+  kernels::fill_uniform({1, 2, 0}, 0, kRows, choices.data());
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const double ratio = choices[i] < kShare ? kRatio : 1;
+    targets[i] = 0.7 * inputs[i] + ratio * kScale * targets[i];
+  }
+  ModelSpec spec;
+  spec.network = {{1, 1, 1}, {network::Dense{1, false}}};
+  spec.weights = {posterior::GaussianOptions{}};
+  spec.likelihood.kind = likelihood::Kind::TwoNormals;
+  TrainerOptions options = short_chain();
+  options.hmc.warmup = 100;
+  options.hmc.draws = 100;
+  options.hmc.kept = 50;
+  options.epochs = options.hmc.iterations();
+  const auto result = fit<double>(
+      Model(spec), {inputs.data(), targets.data(), nullptr, kRows}, options);
+  double scale = 0, ratio = 0, share = 0, weight = 0;
+  const auto draws = separate_draws(spec, result.parameters);
+  ASSERT_EQ(draws.size(), 50u);
+  for (const std::vector<double>& draw : draws) {
+    weight += draw[0] / 50;
+    scale += std::exp(draw[1]) / 50;
+    ratio += (1 + std::exp(draw[2])) / 50;
+    share += 1 / (1 + std::exp(-draw[3])) / 50;
+  }
+  // Three standard errors of the best estimates, or more.
+  EXPECT_NEAR(weight, 0.7, 0.02);
+  EXPECT_NEAR(scale, kScale, 0.02);
+  EXPECT_NEAR(ratio, kRatio, 0.5);
+  EXPECT_NEAR(share, kShare, 0.06);
 }
 
 TEST(Hmc, DrawsDoNotDependOnThreadsOrOnAStop) {

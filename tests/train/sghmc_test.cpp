@@ -143,6 +143,28 @@ TEST(PosteriorDensity, AnEstimateFromAllExamplesIsExact) {
   }
 }
 
+/// Own parameters that are drawn, too, are in the gradient.
+TEST(PosteriorDensity, AnEstimateWithDrawnNoiseIsExactFromAllExamples) {
+  const Plane data;
+  ModelSpec spec = linear();
+  spec.likelihood.kind = likelihood::Kind::TwoNormals;
+  const Model model(spec);
+  PosteriorDensity<double> density(model, kExamples);
+  density.set_data(
+      {data.inputs.data(), data.targets.data(), nullptr, nullptr, kExamples});
+  const auto size = static_cast<std::size_t>(density.size());
+  std::vector<double> x(size), exact(size), estimated(size);
+  density.initialize(1, x.data());
+  x.back() = 0.3;
+  const double energy = density.gradient(x.data(), exact.data()).total();
+  std::vector<double> own = density.initial_own(kExamples);
+  EXPECT_TRUE(own.empty());
+  EXPECT_EQ(
+      density.estimate(x.data(), kExamples, 1, own, estimated.data()).total(),
+      energy);
+  EXPECT_EQ(estimated, exact);
+}
+
 /// The gradient of a batch of one, scaled to all examples, would decide the
 /// masses.
 TEST(Sghmc, NoBatchIsShort) {

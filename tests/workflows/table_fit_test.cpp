@@ -59,8 +59,8 @@ std::map<std::string, double> scores(const TableModel& model,
 TEST(TableFit, LearnsAndKnowsHowWell) {
   const RobotArm arm;
   for (auto noise :
-       {likelihood::Kind::Gaussian, likelihood::Kind::PredictedNoise,
-        likelihood::Kind::Mixture}) {
+       {likelihood::Kind::Gaussian, likelihood::Kind::TwoNormals,
+        likelihood::Kind::PredictedNoise, likelihood::Kind::Mixture}) {
     TableSettings settings = short_training();
     settings.noise = noise;
     auto found =

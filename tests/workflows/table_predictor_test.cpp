@@ -75,8 +75,8 @@ TEST(TablePredictor, ScoresAreThoseOfAllDraws) {
   const data::EncodedRows rows = encoder.encode(train, true);
   const data::EncodedRows test_rows = encoder.encode(test, true);
   for (auto noise :
-       {likelihood::Kind::Gaussian, likelihood::Kind::PredictedNoise,
-        likelihood::Kind::Mixture}) {
+       {likelihood::Kind::Gaussian, likelihood::Kind::TwoNormals,
+        likelihood::Kind::PredictedNoise, likelihood::Kind::Mixture}) {
     for (std::int64_t restarts : {1, 2}) {
       SCOPED_TRACE(likelihood::to_string(noise));
       const TableModel model =

@@ -49,6 +49,29 @@ GammaPrecisionLoss gamma_precision_loss(const LikelihoodData<T>& data,
                                         const T* targets, double shape,
                                         double rate);
 
+/// A normal distribution of deviation `scale` and one that is `ratio` times as
+/// wide, whose part is `share`.
+struct TwoNormals {
+  double scale = 1;
+  double ratio = 1;
+  double share = 0.5;
+};
+
+/// A loss with its derivatives by these; they are not scaled.
+struct TwoNormalsLoss {
+  double loss = 0;
+  double log_scale_gradient = 0;
+  double log_ratio_gradient = 0;
+  double logit_share_gradient = 0;
+};
+
+/// -sum log((1 - share) N(y | f, scale^2) + share N(y | f, (ratio scale)^2));
+/// targets are [batch][num_outputs]. Throws DomainError unless scale and ratio
+/// are positive and finite and the share is between 0 and 1.
+template <typename T>
+TwoNormalsLoss two_normals_loss(const LikelihoodData<T>& data, const T* targets,
+                                const TwoNormals& noise);
+
 /// Bounds of a predicted log variance: a noise from 1e-5 to 10 in the units of
 /// the network. Targets are standardised, so less is below their rounding and
 /// more is above all of their spread.

@@ -38,6 +38,12 @@ struct OwnStep {
   double rate = 0;
 };
 
+/// A normal prior.
+struct OwnPrior {
+  double mean = 0;
+  double deviation = 1;
+};
+
 /// The distribution of targets given the outputs of a network. It may have
 /// parameters of its own that are trained with the weights: wherever `own`
 /// stands, it is an array of them in the order of parameter_names().
@@ -71,6 +77,11 @@ class Likelihood {
   virtual bool own_step(const double* own_gradient, const OwnStep& step,
                         double* own) const;
 
+  /// Priors of the own parameters, where marginal_loss cannot integrate them
+  /// out and a chain has to draw them together with the weights; none
+  /// otherwise.
+  virtual std::vector<OwnPrior> own_priors() const;
+
   /// Multiplies the variance of the noise that the own parameters describe.
   /// Returns false, and does nothing, where they describe none.
   virtual bool scale_noise(double factor, double* own) const;
@@ -89,7 +100,8 @@ class Likelihood {
   /// parameters integrated out under their prior, in nats; writes its
   /// derivatives by the outputs (data.scale is ignored) and the posterior of
   /// the own parameters given the outputs. Outputs that are too large give
-  /// infinity or NaN, and no derivatives. Allocates nothing.
+  /// infinity or NaN, and no derivatives. Allocates nothing. Throws
+  /// UnsupportedError where there are own_priors().
   virtual double marginal_loss(kernels::LikelihoodData<float> data,
                                const Targets<float>& targets,
                                double* own) const = 0;

@@ -9,6 +9,9 @@ namespace radir::likelihood {
 enum class Kind {
   /// Normal around the outputs; its precision has a Gamma posterior.
   Gaussian,
+  /// A narrow and a wide normal distribution around the outputs, whose widths
+  /// and shares are learnt: as Gaussian, for noise with outliers.
+  TwoNormals,
   /// Normal; the network gives means, then log variances.
   PredictedNoise,
   /// A mixture of normal distributions, all of it given by the network.

@@ -23,7 +23,8 @@ std::vector<std::vector<T>> separate_draws(const ModelSpec& spec,
 /// The exact posterior of a model's weights given data, under the priors of its
 /// families, as a density that can be sampled. Its coordinates are those of
 /// posterior::WeightPrior, layer by layer, weights before biases. Own
-/// parameters of the likelihood are integrated out.
+/// parameters of the likelihood are integrated out or, where that is not
+/// possible, the last coordinates.
 ///
 /// T is float or double. Holds the work space, so calls must not overlap.
 template <typename T>

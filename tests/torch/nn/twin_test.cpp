@@ -2,6 +2,8 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "kernels/rdp_twin.h"
 #include "radir/kernels/philox.h"
@@ -219,6 +221,9 @@ class Faces {
     }
     layer_.ptr()->to(torch::kDouble);
     gaussian_->to(torch::kDouble);
+    for (const char* name : model_.likelihood().parameter_names()) {
+      own_[name] = torch::zeros({1}, torch::kDouble).requires_grad_();
+    }
     layer_.ptr()->named_buffers()["seed"].fill_(static_cast<double>(kSeed));
     layer_.ptr()->named_buffers()["draws"].fill_(4);
     const torch::NoGradGuard no_grad;
@@ -293,7 +298,11 @@ class Faces {
       const std::size_t dot = info.name.find('.');
       std::string name = info.name.substr(dot + 1);
       if (info.name.substr(0, dot) == "likelihood") {
-        body(info.name, gaussian_->named_parameters()[name], part);
+        const bool is_gaussian =
+            model_.spec().likelihood.kind == Kind::Gaussian;
+        body(info.name,
+             is_gaussian ? gaussian_->named_parameters()[name] : own_.at(name),
+             part);
         continue;
       }
       name.replace(name.find('.'), 1, "_");
@@ -316,6 +325,35 @@ class Faces {
     return -joint.logsumexp(1).sum() / kBatch;
   }
 
+  torch::Tensor two_normals_nll(const torch::Tensor& outputs,
+                                const torch::Tensor& targets) const {
+    const torch::Tensor scale = own_.at("log_scale").exp();
+    const torch::Tensor ratio = 1 + own_.at("log_excess_ratio").exp();
+    const torch::Tensor share = own_.at("logit_share").sigmoid();
+    const torch::Tensor residual = targets - outputs;
+    const auto density = [&](const torch::Tensor& deviation) {
+      return (-(residual / deviation).square() / 2).exp() /
+             (deviation * std::sqrt(2 * std::acos(-1.0)));
+    };
+    return -((1 - share) * density(scale) + share * density(ratio * scale))
+                .log()
+                .sum() /
+           kBatch;
+  }
+
+  /// Of normal priors, without their constants.
+  torch::Tensor own_kl() const {
+    torch::Tensor sum = torch::zeros({1}, torch::kDouble);
+    const auto names = model_.likelihood().parameter_names();
+    const auto priors = model_.likelihood().own_priors();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      sum = sum + ((own_.at(names[i]) - priors[i].mean) / priors[i].deviation)
+                          .square() /
+                      2;
+    }
+    return sum.sum();
+  }
+
   ElboTerms elbo(const torch::Tensor& inputs, const torch::Tensor& targets,
                  const torch::Tensor& labels, double kl_weight) {
     const bool convolution = model_.layers()[0].tensor_shape.size() == 4;
@@ -327,6 +365,8 @@ class Faces {
     switch (model_.spec().likelihood.kind) {
       case Kind::PredictedNoise:
         return elbo(PredictedNoise().nll(outputs, targets), kl);
+      case Kind::TwoNormals:
+        return elbo(two_normals_nll(outputs, targets), kl + own_kl());
       case Kind::Mixture:
         return elbo(mixture_nll(outputs, targets), kl);
       case Kind::Categorical:
@@ -341,12 +381,14 @@ class Faces {
   train::TrainingState<double> state_;
   torch::nn::AnyModule layer_;
   GaussianLikelihood gaussian_;
+  std::map<std::string, torch::Tensor> own_;  // of other likelihoods
 };
 
 TEST(Twin, TheCompiledStepHasTheSameLossAndGradient) {
   for (const bool convolution : {false, true}) {
-    for (const auto kind : {Faces::Kind::Gaussian, Faces::Kind::PredictedNoise,
-                            Faces::Kind::Mixture, Faces::Kind::Categorical}) {
+    for (const auto kind : {Faces::Kind::Gaussian, Faces::Kind::TwoNormals,
+                            Faces::Kind::PredictedNoise, Faces::Kind::Mixture,
+                            Faces::Kind::Categorical}) {
       SCOPED_TRACE(std::string(likelihood::to_string(kind)) +
                    (convolution ? ", convolution" : ", dense"));
       Faces(kind, convolution).compare();

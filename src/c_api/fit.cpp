@@ -120,7 +120,8 @@ class Fit {
       weights = workflows::times_class_weights(
           *table_, target_, given_.class_weights, std::move(weights));
     }
-    return workflows::repeated_rows(data::content_order(*table_), weights);
+    return workflows::repeated_rows(data::content_order(*table_, weights),
+                                    weights);
   }
 
   void encode_for_settings() {

@@ -8,13 +8,14 @@ namespace radir::cli {
 void say_unseen(const std::vector<data::UnseenLevels>& unseen,
                 std::set<std::string>& said) {
   for (const data::UnseenLevels& levels : unseen) {
-    if (!said.insert(levels.column).second) continue;
     const bool one = levels.count == 1;
-    say(std::to_string(levels.count) + (one ? " row has" : " rows have") +
+    const std::string text =
+        std::to_string(levels.count) + (one ? " row has" : " rows have") +
         " a value of \"" + levels.column +
         "\" that the training saw rarely or never (first: " +
         files::excerpt(levels.first_text) + " in row " +
-        std::to_string(levels.first_row + 1) + "); it counts as \"other\"");
+        std::to_string(levels.first_row + 1) + "); it counts as \"other\"";
+    if (said.insert(text).second) say(text);
   }
 }
 

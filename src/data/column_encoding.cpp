@@ -7,6 +7,7 @@
 #include "data/date.h"
 #include "data/day_values.h"
 #include "radir/core/error.h"
+#include "radir/core/hash.h"
 #include "radir/files/utf8.h"
 
 namespace radir::data {
@@ -89,10 +90,9 @@ void encode_categories(const Column& column, const ColumnCode& code,
 }  // namespace
 
 HashedLevel hashed_level(std::string_view text, std::int64_t inputs) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
+  std::uint64_t hash = kHashOfNothing;
   for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3u;
+    hash = hash_with(hash, static_cast<unsigned char>(c));
   }
   const auto width = static_cast<std::uint64_t>(inputs);
   HashedLevel level;

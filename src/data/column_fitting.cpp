@@ -133,21 +133,23 @@ bool is_unnamed_first(const Table& table, const Column& column) {
          names.front() == "column_1" && names[1] != "column_2";
 }
 
-/// Different integers in all rows; `in_steps`: each one more than that of the
-/// row before.
+/// Different integers in all rows, which may be there several times;
+/// `in_steps`: with none left out between the first and the last.
 bool numbers_rows(const Column& column, RowNumbers rows, bool in_steps) {
-  if (in_steps) std::sort(rows.begin(), rows.end());
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   std::vector<double> values;
   values.reserve(rows.size());
   for (std::int64_t row : rows) {
     const double value = column.number(row);
     if (std::isnan(value) || std::trunc(value) != value) return false;
-    if (in_steps && !values.empty() && value != values.back() + 1) return false;
     values.push_back(value);
   }
+  if (static_cast<std::int64_t>(values.size()) < kLeastRowsOfId) return false;
   std::sort(values.begin(), values.end());
-  return static_cast<std::int64_t>(rows.size()) >= kLeastRowsOfId &&
-         std::adjacent_find(values.begin(), values.end()) == values.end();
+  const double count = static_cast<double>(values.size());
+  if (in_steps && values.back() - values.front() != count - 1) return false;
+  return std::adjacent_find(values.begin(), values.end()) == values.end();
 }
 
 void fit_number(const Table& table, const Column& column,

@@ -3,23 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <string>
-#include <utility>
+#include <tuple>
+
+#include "radir/core/hash.h"
 
 namespace radir::data {
 namespace {
 
 using Hashes = std::vector<std::uint64_t>;
 
-constexpr std::uint64_t kStart = 0xcbf29ce484222325u;
 constexpr std::uint64_t kMissing = 0x9e3779b97f4a7c15u;
-
-/// The finaliser of MurmurHash3: every bit of the result depends on all bits.
-std::uint64_t mixed(std::uint64_t hash) {
-  hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccdu;
-  hash = (hash ^ (hash >> 33)) * 0xc4ceb9fe1a85ec53u;
-  return hash ^ (hash >> 33);
-}
 
 std::uint64_t hash_of(double number) {
   if (std::isnan(number)) return kMissing;
@@ -30,9 +25,9 @@ std::uint64_t hash_of(double number) {
 }
 
 std::uint64_t hash_of(const std::string& text) {
-  std::uint64_t hash = kStart;
+  std::uint64_t hash = kHashOfNothing;
   for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    hash = hash_with(hash, static_cast<unsigned char>(c));
   }
   return hash;
 }
@@ -56,24 +51,25 @@ void add(const Column& column, Hashes& rows) {
     } else if (column.code(row) >= 0) {
       cell = texts[static_cast<std::size_t>(column.code(row))];
     }
-    rows[i] = mixed(rows[i] ^ cell);
+    rows[i] = mixed_hash(rows[i] ^ cell);
   }
 }
 
 }  // namespace
 
-std::vector<std::int64_t> content_order(const Table& table) {
-  Hashes hashes(static_cast<std::size_t>(table.rows()), kStart);
+std::vector<std::int64_t> content_order(const Table& table,
+                                        const std::vector<std::int64_t>& ties) {
+  Hashes hashes(static_cast<std::size_t>(table.rows()), kHashOfNothing);
   for (const Column& column : table.columns()) add(column, hashes);
-  std::vector<std::pair<std::uint64_t, std::int64_t>> places;
-  places.reserve(hashes.size());
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    places.emplace_back(hashes[i], static_cast<std::int64_t>(i));
-  }
-  std::sort(places.begin(), places.end());
-  std::vector<std::int64_t> order;
-  order.reserve(places.size());
-  for (const auto& [hash, row] : places) order.push_back(row);
+  std::vector<std::int64_t> order(hashes.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto place_of = [&](std::int64_t row) {
+    const auto i = static_cast<std::size_t>(row);
+    return std::tuple(hashes[i], ties.empty() ? 0 : ties[i], row);
+  };
+  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return place_of(a) < place_of(b);
+  });
   return order;
 }
 

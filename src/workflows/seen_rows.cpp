@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "radir/core/error.h"
+#include "radir/core/hash.h"
 #include "radir/files/json_object.h"
 
 namespace radir::workflows {
@@ -21,17 +22,15 @@ constexpr std::size_t kDigits = kBits / 4;
 /// FNV-1a of 32-bit words, then the finaliser of MurmurHash3, so that the top
 /// bits depend on all of them.
 std::uint64_t hash_of(const float* inputs, std::int64_t count) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
+  std::uint64_t hash = kHashOfNothing;
   for (std::int64_t i = 0; i < count; ++i) {
     const float value = inputs[i] + 0.0f;  // both zeros are one
     std::uint32_t bits = 0;
     std::memcpy(&bits, &value, sizeof bits);
-    hash = (hash ^ bits) * 0x100000001b3u;
+    hash = hash_with(hash, bits);
     hash ^= hash >> 32;
   }
-  hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccdu;
-  hash = (hash ^ (hash >> 33)) * 0xc4ceb9fe1a85ec53u;
-  return (hash ^ (hash >> 33)) >> (64 - kBits);
+  return mixed_hash(hash) >> (64 - kBits);
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ std::vector<std::int64_t> counted_rows(const TrainTableOptions& options,
     weights = times_class_weights(table, options.target, options.class_weights,
                                   std::move(weights));
   }
-  return repeated_rows(data::content_order(table), weights);
+  return repeated_rows(data::content_order(table, weights), weights);
 }
 
 /// Likewise without weights. Version 0.1 took rows as they stand.

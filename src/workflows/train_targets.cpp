@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -57,6 +58,10 @@ auto for_target(const std::string& target, const Work& work) {
     detail::throw_error<IoError>(prefix, error.what());
   } catch (const NumericalError& error) {
     detail::throw_error<NumericalError>(prefix, error.what());
+  } catch (const UnsupportedError& error) {
+    detail::throw_error<UnsupportedError>(prefix, error.what());
+  } catch (const DomainError& error) {
+    detail::throw_error<DomainError>(prefix, error.what());
   }
 }
 
@@ -151,17 +156,26 @@ Json config_of(const TrainTableOptions& options,
   return config;
 }
 
-/// Each target reads the table again.
-void check_readable_again(const TrainTableOptions& options) {
+/// The first part of the table that can be read only once, if there is one.
+std::optional<std::string> read_only_once(const TrainTableOptions& options) {
   std::error_code error;
   for (const std::string& part : source_of(options).parts) {
+    if (part == "-") return "standard input";
     const fs::file_status status = fs::status(part, error);
-    RADIR_CHECK(
-        part != "-" && (!fs::exists(status) || fs::is_regular_file(status) ||
-                        fs::is_directory(status)),
-        ArgumentError, part == "-" ? "standard input" : part,
-        " can be read only once; for several targets, write it to a ", "file");
+    if (fs::exists(status) && !fs::is_regular_file(status) &&
+        !fs::is_directory(status)) {
+      return part;
+    }
   }
+  return std::nullopt;
+}
+
+/// Each target reads the table again.
+void check_readable_again(const TrainTableOptions& options) {
+  const auto once = read_only_once(options);
+  RADIR_CHECK(!once, ArgumentError, once.value_or(""),
+              " can be read only once; for several targets, write it to a ",
+              "file");
 }
 
 /// Several workers would each have to know which target the others train.
@@ -175,6 +189,8 @@ void check_alone(const RunPlace& place) {
 
 Names target_columns(const TrainTableOptions& options,
                      const Names& references) {
+  // The name of one target may have a comma.
+  if (references.size() == 1 && read_only_once(options)) return references;
   check_readable_again(options);
   const data::TableSource source = source_of(options);
   const Names columns = data::column_names(source);
@@ -200,6 +216,8 @@ class TargetsTraining::Impl {
 
   /// Where the table is now, and who hears about finished runs.
   void set_resumed(const std::string& table, const Note& note) {
+    check_begun();
+    is_resumed_ = true;
     table_ = table;
     note_ = note;
   }
@@ -220,7 +238,7 @@ class TargetsTraining::Impl {
     } catch (const IoError&) {
       throw;
     } catch (...) {
-      discard_untouched(folder_, runs_);
+      if (!is_resumed_) discard_untouched(folder_, runs_);
       throw;
     }
     result.report = written_report(hooks);
@@ -228,14 +246,26 @@ class TargetsTraining::Impl {
   }
 
  private:
+  void check_begun() const {
+    const auto is_begun = [](const io::TargetRun& run) {
+      return io::RunFolder::is_begun(run.path);
+    };
+    const auto gone = std::find_if_not(runs_.begin(), runs_.end(), is_begun);
+    if (gone == runs_.end()) return;
+    // Nothing is trained before all are begun.
+    RADIR_CHECK(!std::all_of(runs_.begin(), runs_.end(), is_untouched), IoError,
+                folder_.path(), ": was stopped before any training; remove ",
+                "the folder and start the run again");
+    detail::throw_error<IoError>(
+        folder_.path(), ": the run of its target \"", gone->target,
+        "\" is gone; begin it again, with the other targets excluded: radir ",
+        "train TABLE --target ", shell_word(gone->target),
+        " --exclude COLUMN,... --out ", shell_word(gone->path));
+  }
+
   TrainTableResult train(std::size_t place, const TrainTargetsHooks& hooks,
                          const Execution& execution) {
     const io::TargetRun& run = runs_[place];
-    RADIR_CHECK(io::RunFolder::is_begun(run.path), IoError, folder_.path(),
-                ": the run of its target \"", run.target, "\" is gone; begin ",
-                "it again, with the other targets excluded: radir train ",
-                "TABLE --target ", shell_word(run.target),
-                " --exclude COLUMN,... --out ", shell_word(run.path));
     return for_target(run.target, [&] {
       TableTraining training =
           TableTraining::resume(run.path, note_, table_, place_);
@@ -261,6 +291,7 @@ class TargetsTraining::Impl {
   io::RunFolder folder_;
   std::vector<io::TargetRun> runs_;
   RunPlace place_;
+  bool is_resumed_ = false;
   std::string table_;
   Note note_;
 };

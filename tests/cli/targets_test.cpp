@@ -269,10 +269,12 @@ TEST_F(SeveralTargets, BadTargetsAreRefusedAndLeaveNothing) {
   refused("--target kind,price --tune --tune-for rmse", "target \"kind\": ");
   refused("--target price,kind --conformal", "target \"kind\": ");
   refused("--target price,rent --batch 0", "batch must be");
-  expect_failure("train - --target price,rent <'" + table() + "'", 2,
+  expect_failure("train - --target price --target rent <'" + table() + "'", 2,
                  "standard input can be read only once");
-  expect_failure("train /dev/null --target price,rent", 2,
+  expect_failure("train /dev/null --target price --target rent", 2,
                  "/dev/null can be read only once");
+  expect_failure("train - --target price,rent <'" + table() + "'", 2,
+                 "no column named \"price,rent\"");
   expect_failure("train '" + table() + "' --target ''", 2,
                  "a table and its --target are required");
 }
@@ -303,6 +305,9 @@ TEST_F(SeveralTargets, NamesOfColumnsBecomeNamesOfFolders) {
   const ProgramResult page = run_program(
       "train '" + odd + "' --target 'c,d' --steps 20 --method rdp --out r");
   EXPECT_EQ(page.exit_code, 0) << page.err;
+  const ProgramResult piped = run_program(
+      "train - --target 'c,d' --steps 20 --method rdp --out r2 <'" + odd + "'");
+  EXPECT_EQ(piped.exit_code, 0) << piped.err;
   fs::remove_all(run());
   ASSERT_EQ(run_program(begin + "c,c_epistemic").exit_code, 0);
   expect_failure("predict '" + run() + "' '" + odd + "'", 2,

@@ -55,6 +55,20 @@ TEST(RowOrder, CopiesComeTogether) {
   EXPECT_EQ(std::count(first, first + 3, kLines[0]), 3);
 }
 
+/// As weights of equal rows do, which are no part of them.
+TEST(RowOrder, NumbersDecideBetweenCopies) {
+  const Table table = table_of(kLines);
+  std::vector<std::int64_t> ties(kLines.size(), 0);
+  ties[0] = 3;  // three copies: rows 0, 4 and 6
+  ties[4] = 1;
+  ties[6] = 2;
+  const auto order = content_order(table, ties);
+  const auto first = std::find(order.begin(), order.end(), 4);
+  ASSERT_LE(first + 3, order.end());
+  EXPECT_EQ(*(first + 1), 6);
+  EXPECT_EQ(*(first + 2), 0);
+}
+
 TEST(RowOrder, AnEncoderLearnsTheSameFromAnyOrder) {
   const auto learnt = [](const Lines& lines) {
     const Table table = table_of(lines);
@@ -77,10 +91,11 @@ TEST(RowOrder, TheFirstRowOfTheTableIsNamedInAnyOrder) {
       "made.csv: row 3, column \"kind\": the value is missing");
 }
 
-/// So is the judgement that a column numbers the rows.
+/// Also where the table itself is shuffled, and where rows count several times.
 TEST(RowOrder, RowNumbersAreFoundInAnyOrder) {
   std::string text = ",x,y\n";
-  for (int i = 0; i < 20; ++i) {
+  for (int k = 0; k < 20; ++k) {
+    const int i = k * 7 % 20;
     text += std::to_string(i) + "," + std::to_string(i * i % 7) + "," +
             std::to_string(i % 5) + ".5\n";
   }
@@ -88,8 +103,10 @@ TEST(RowOrder, RowNumbersAreFoundInAnyOrder) {
   options.header = true;
   const Table table =
       read_table(files::memory_byte_source("made.csv", text), options);
-  const TableEncoder encoder = TableEncoder::fit(
-      table, "y", MissingValues::Refuse, content_order(table));
+  std::vector<std::int64_t> rows = content_order(table);
+  rows.push_back(rows.back());
+  const TableEncoder encoder =
+      TableEncoder::fit(table, "y", MissingValues::Refuse, rows);
   ASSERT_EQ(encoder.inputs().size(), 1u);
   EXPECT_EQ(encoder.inputs()[0].name, "x");
 }

@@ -146,8 +146,23 @@ TEST_F(TrainTargets, ModelsThatReadAColumnInTwoWaysAreNotUsedTogether) {
 TEST_F(TrainTargets, ARunThatIsGoneIsNamed) {
   TargetsTraining::begin(options(), {"u", "v"}, folder_ / "run");
   std::filesystem::remove_all(folder_ / "run/targets/v");
-  expect_error<IoError>([&] { TargetsTraining::resume(folder_ / "run").run(); },
+  expect_error<IoError>([&] { TargetsTraining::resume(folder_ / "run"); },
+                        "was stopped before any training; remove the folder");
+  std::filesystem::remove_all(folder_ / "run");
+  TargetsTraining::begin(options(), {"u", "v"}, folder_ / "run").run();
+  std::filesystem::remove_all(folder_ / "run/targets/v");
+  expect_error<IoError>([&] { TargetsTraining::resume(folder_ / "run"); },
                         "the run of its target \"v\" is gone");
+}
+
+TEST_F(TrainTargets, AResumeThatFailsLosesNothing) {
+  TargetsTraining::begin(options(), {"u", "v"}, folder_ / "run");
+  const std::string other = folder_.write("other.csv", "a,b,w,v\n1,2,3,4\n");
+  expect_error<ArgumentError>(
+      [&] { TargetsTraining::resume(folder_ / "run", nullptr, other).run(); },
+      "target \"u\": ");
+  TargetsTraining::resume(folder_ / "run").run();
+  EXPECT_EQ(load_target_models(folder_ / "run").size(), 2u);
 }
 
 TEST_F(TrainTargets, InvalidTargetsLeaveNoFolder) {

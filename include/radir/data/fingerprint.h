@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "radir/core/hash.h"
+
 namespace radir::data {
 
 /// Identifies a data set: FNV-1a (Fowler, Noll, Vo) of their bytes.
@@ -15,7 +17,7 @@ class Fingerprint {
   void add(const std::vector<T>& values) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
     for (std::size_t i = 0; i < values.size() * sizeof(T); ++i) {
-      hash_ = (hash_ ^ bytes[i]) * 0x100000001b3u;
+      hash_ = hash_with(hash_, bytes[i]);
     }
   }
 
@@ -28,7 +30,7 @@ class Fingerprint {
   }
 
  private:
-  std::uint64_t hash_ = 0xcbf29ce484222325u;
+  std::uint64_t hash_ = kHashOfNothing;
 };
 
 }  // namespace radir::data

@@ -10,6 +10,7 @@
 #include "radir/io/onnx_graph.h"
 #include "radir/kernels/likelihood.h"
 #include "radir/likelihood/options.h"
+#include "radir/likelihood/predictive_mixture.h"
 #include "radir/likelihood/target_transform.h"
 #include "radir/network/plain_network.h"
 #include "radir/network/spec.h"

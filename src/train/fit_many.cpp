@@ -39,6 +39,10 @@ class Fits {
     request_.numbers = numbers_.data();
     request_.inputs = data.inputs;
     request_.targets = data.targets;
+    if (model.likelihood().has_labels()) {
+      labels_.assign(data.labels, data.labels + data.count);
+      request_.targets = labels_.data();
+    }
     request_.end = request_.plan.steps();
     request_.networks = static_cast<std::int64_t>(seeds.size());
     request_.seeds = seeds_.data();
@@ -125,6 +129,7 @@ class Fits {
   const TrainerOptions& options_;
   std::vector<std::uint64_t> seeds_;
   std::vector<kernels::StepNumbers> numbers_;
+  std::vector<T> labels_;
   std::vector<std::int32_t> row_order_;
   std::vector<T> parameters_;
   std::vector<T> first_moment_;

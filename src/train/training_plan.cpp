@@ -10,6 +10,7 @@
 #include "radir/likelihood/options.h"
 #include "radir/math/vmf_sampling.h"
 #include "radir/network/spec.h"
+#include "radir/network/weight_shape.h"
 #include "radir/posterior/family_posterior.h"
 #include "radir/posterior/gaussian.h"
 #include "radir/posterior/options.h"
@@ -90,12 +91,13 @@ void check_radial(const posterior::RadialDirectionalOptions& options) {
 }
 
 kernels::WeightPlan weight_plan(const Model& model, const std::string& name,
-                                std::int64_t rows, std::int64_t columns,
+                                const network::WeightShape& shape,
                                 const posterior::Options& options,
                                 std::uint32_t entry) {
   kernels::WeightPlan weight;
-  weight.rows = static_cast<std::int32_t>(rows);
-  weight.columns = static_cast<std::int32_t>(columns);
+  weight.rows = static_cast<std::int32_t>(shape.rows());
+  weight.columns = static_cast<std::int32_t>(shape.row_length());
+  weight.column_width = static_cast<std::int32_t>(shape.kernel);
   weight.stream = entry * posterior::kStreamsPerPosterior;
   const Offsets offsets(model, name + ".");
   const auto* radial = options.get_if<posterior::RadialDirectionalOptions>();
@@ -103,7 +105,8 @@ kernels::WeightPlan weight_plan(const Model& model, const std::string& name,
     check_radial(*radial);
     weight.row = side_plan(offsets, true, weight.rows, weight.columns, *radial);
     weight.column =
-        side_plan(offsets, false, weight.columns, weight.rows, *radial);
+        side_plan(offsets, false, static_cast<std::int32_t>(shape.columns()),
+                  static_cast<std::int32_t>(shape.column_length()), *radial);
   }
   if (weight.groups() > 0) return weight;
   const auto* normal = options.get_if<posterior::GaussianOptions>();
@@ -120,34 +123,129 @@ kernels::WeightPlan weight_plan(const Model& model, const std::string& name,
   return weight;
 }
 
-void add_layers(const Model& model, kernels::TrainingPlan& plan) {
-  const auto& specs = model.spec().network.layers;
-  require(model.layers().size() <= kernels::kMostTrainedLayers,
-          "a network of more than ", kernels::kMostTrainedLayers, " layers is");
-  std::uint32_t entry = 0;
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (std::holds_alternative<network::Relu>(specs[i])) {
-      require(plan.layers > 0 && !plan.layer[plan.layers - 1].relu,
-              "a ReLU that follows no dense layer is");
-      plan.layer[plan.layers - 1].relu = true;
-      continue;
-    }
-    require(std::holds_alternative<network::Dense>(specs[i]), "the layer \"",
-            to_string(specs[i]), "\" is");
-    const WeightedLayer& from =
-        model.layers()[static_cast<std::size_t>(plan.layers)];
-    kernels::LayerPlan& layer = plan.layer[plan.layers++];
-    layer.outputs = static_cast<std::int32_t>(from.shape.out);
-    layer.inputs = static_cast<std::int32_t>(from.shape.in);
-    layer.has_bias = from.bias_size > 0;
-    layer.weight = weight_plan(model, from.name + ".weight", from.shape.out,
-                               from.shape.in, from.weight, entry++);
-    if (layer.has_bias) {
-      layer.bias = weight_plan(model, from.name + ".bias", from.bias_size, 1,
-                               from.bias, entry++);
-    }
+kernels::Extent extent(std::int64_t height, std::int64_t width) {
+  return {static_cast<std::int32_t>(height), static_cast<std::int32_t>(width)};
+}
+
+kernels::Extent extent(const network::Shape& shape) {
+  return extent(shape.height, shape.width);
+}
+
+kernels::Extent extent(const network::Pair& pair) {
+  return extent(pair.h, pair.w);
+}
+
+bool is_one(const network::Pair& pair) { return pair.h == 1 && pair.w == 1; }
+
+/// Adds the layers of a network to a plan, one after the other.
+class LayerAdder {
+ public:
+  LayerAdder(const Model& model, kernels::TrainingPlan& plan)
+      : model_(model), plan_(plan) {}
+
+  void add(const network::LayerSpec& spec, const network::Shape& input,
+           const network::Shape& output) {
+    where_ = to_string(spec);
+    input_ = input;
+    output_ = output;
+    std::visit(*this, spec);
   }
-  require(!plan.layer[plan.layers - 1].relu, "a ReLU at the end is");
+
+  void operator()(const network::Dense&) { add_weight(); }
+
+  void operator()(const network::Conv2d& spec) {
+    require(is_one(spec.stride) && is_one(spec.dilation) && spec.groups == 1 &&
+                spec.padding.h == 0 && spec.padding.w == 0,
+            "the stride, padding, dilation or groups of ", where_, " are");
+    require(spec.kernel.h * spec.kernel.w <= kernels::kMostTrainedTaps,
+            "a kernel of more than ", kernels::kMostTrainedTaps,
+            " weights a channel is");
+    add_weight().kernel = extent(spec.kernel);
+  }
+
+  void operator()(const network::MaxPool2d& spec) {
+    require(plan_.layers > 0 && !last().has_pool,
+            "a max-pool that follows no convolution is");
+    require(spec.kernel.h <= spec.stride.h && spec.kernel.w <= spec.stride.w &&
+                spec.padding.h == 0 && spec.padding.w == 0,
+            "windows of ", where_, " that overlap or are padded are");
+    last().has_pool = true;
+    last().window = extent(spec.kernel);
+    last().window_step = extent(spec.stride);
+    last().pooled = extent(output_);
+  }
+
+  /// Before or after a max-pool: the maxima are the same.
+  void operator()(network::Relu) {
+    require(plan_.layers > 0 && !last().relu,
+            "a ReLU that follows no layer with weights is");
+    last().relu = true;
+  }
+
+  void operator()(network::Flatten) {}
+
+  void operator()(const network::Select&) {
+    require(false, "the layer \"", where_, "\" is");
+  }
+
+ private:
+  kernels::LayerPlan& last() { return plan_.layer[plan_.layers - 1]; }
+
+  kernels::LayerPlan& add_weight() {
+    const WeightedLayer& from =
+        model_.layers()[static_cast<std::size_t>(plan_.layers)];
+    kernels::LayerPlan& layer = plan_.layer[plan_.layers++];
+    layer.outputs = static_cast<std::int32_t>(output_.channels);
+    layer.inputs = static_cast<std::int32_t>(input_.channels);
+    layer.image = extent(input_);
+    layer.output = extent(output_);
+    layer.pooled = layer.output;
+    layer.has_bias = from.bias_size > 0;
+    layer.weight = weight_plan(model_, from.name + ".weight", from.shape,
+                               from.weight, entry_++);
+    if (layer.has_bias) {
+      layer.bias = weight_plan(model_, from.name + ".bias",
+                               {1, from.bias_size, 1, 1}, from.bias, entry_++);
+    }
+    return layer;
+  }
+
+  const Model& model_;
+  kernels::TrainingPlan& plan_;
+  std::uint32_t entry_ = 0;
+  std::string where_;
+  network::Shape input_;
+  network::Shape output_;
+};
+
+void add_layers(const Model& model, kernels::TrainingPlan& plan) {
+  const network::NetworkSpec& network = model.spec().network;
+  require(model.layers().size() <= kernels::kMostTrainedLayers,
+          "a network of more than ", kernels::kMostTrainedLayers,
+          " layers with weights is");
+  const auto shapes = network::layer_shapes(network.input, network.layers);
+  LayerAdder adder(model, plan);
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    adder.add(network.layers[i], shapes[i], shapes[i + 1]);
+  }
+  const kernels::LayerPlan& last = plan.layer[plan.layers - 1];
+  require(!last.relu && !last.has_pool && last.output.size() == 1,
+          "a ReLU or a max-pool at the end, or outputs of several pixels are");
+}
+
+kernels::TrainedLikelihood likelihood_of(likelihood::Kind kind) {
+  switch (kind) {
+    case likelihood::Kind::Gaussian:
+      return kernels::TrainedLikelihood::Gaussian;
+    case likelihood::Kind::PredictedNoise:
+      return kernels::TrainedLikelihood::PredictedNoise;
+    case likelihood::Kind::Categorical:
+      return kernels::TrainedLikelihood::Categorical;
+    default:
+      break;
+  }
+  require(false, "the ", likelihood::to_string(kind), " likelihood is");
+  return {};
 }
 
 void check_options(const TrainerOptions& options) {
@@ -174,12 +272,7 @@ kernels::TrainingPlan training_plan(const Model& model,
   plan.inputs = static_cast<std::int32_t>(model.input_size());
   plan.targets = static_cast<std::int32_t>(model.target_size());
   const likelihood::Options& likelihood = model.spec().likelihood;
-  require(likelihood.kind == likelihood::Kind::Gaussian ||
-              likelihood.kind == likelihood::Kind::PredictedNoise,
-          "the ", likelihood::to_string(likelihood.kind), " likelihood is");
-  plan.likelihood = likelihood.kind == likelihood::Kind::Gaussian
-                        ? kernels::TrainedLikelihood::Gaussian
-                        : kernels::TrainedLikelihood::PredictedNoise;
+  plan.likelihood = likelihood_of(likelihood.kind);
   plan.likelihood_offset = static_cast<std::int32_t>(model.likelihood_offset());
   plan.prior_shape = likelihood.prior_shape;
   plan.prior_rate = likelihood.prior_rate;

@@ -9,8 +9,8 @@
 #include "support/device_cases.h"
 #include "train/fit_many.h"
 
-// The time of a step on the GPU, of one network and of many at once, beside one
-// core of the CPU: networks of 13-50-1, by the events of the device.
+// The time of a step on the GPU, by the events of the device: of LeNet-5, and
+// of networks of 13-50-1, one and many at once, beside one core of the CPU.
 
 namespace radir {
 namespace {
@@ -83,12 +83,30 @@ void measure(const testing::DeviceCase& one, std::int64_t batch) {
   std::fflush(stdout);
 }
 
+/// Microseconds of a step of LeNet-5, batches of 100 of 6,000 images.
+void measure_lenet5(std::size_t networks) {
+  const train::Model model(testing::lenet5_spec());
+  const DeviceTable<float> table(6000, model.input_size());
+  // The order of the first examples is made in a first, short training.
+  const auto seconds = [&](std::int64_t epochs) {
+    return 1e-6 * 60 * static_cast<double>(epochs) *
+           gpu_step(model, table, 100, epochs, networks, 0);
+  };
+  const double step = 1e6 * (seconds(41) - seconds(1)) / (40 * 60);
+  std::printf(
+      "LeNet-5, rows and columns, batch 100\n"
+      "  GPU, %zu networks: %.1f us a step, %.1f us a network\n",
+      networks, step, step / static_cast<double>(networks));
+  std::fflush(stdout);
+}
+
 }  // namespace
 }  // namespace radir
 
 int main() {
   try {
     std::printf("%s\n", radir::kernels::cuda_device().name.c_str());
+    for (std::size_t networks : {1, 2, 8}) radir::measure_lenet5(networks);
     const auto cases = radir::testing::device_cases();
     radir::measure(cases[0], 100);
     radir::measure(cases[1], 100);

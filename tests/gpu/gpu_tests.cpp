@@ -176,6 +176,11 @@ int run(bool quick) {
     test_training<float>(one, "float, a step", 25, 1, 1e-5);
     if (!quick) test_training<double>(one, "double, 30 steps", 130, 5, 1e-9);
   }
+  if (!quick) {
+    const DeviceCase lenet5 = {"LeNet-5", testing::lenet5_spec()};
+    test_training<double>(lenet5, "double, a step", 25, 1, 1e-12);
+    test_training<float>(lenet5, "float, a step", 25, 1, 1e-5);
+  }
   if (!quick) test_same_bits();
   if (!quick) test_side_by_side();
   std::printf("%d failures\n", failures);

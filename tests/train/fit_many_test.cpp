@@ -177,9 +177,9 @@ TEST(FitManyOnADevice, RefusesWhatItCannotTrain) {
   refused(spec, device_options(1),
           "the family of layer1.weight is not supported yet; use --device cpu");
   spec = good;
-  spec.likelihood.kind = likelihood::Kind::Categorical;
-  spec.network = network::multilayer_perceptron(13, {50}, 3);
-  refused(spec, device_options(1), "categorical likelihood is not supported");
+  spec.likelihood.kind = likelihood::Kind::Mixture;
+  spec.network = network::multilayer_perceptron(13, {50}, 9);
+  refused(spec, device_options(1), "mixture likelihood is not supported");
   posterior::RadialDirectionalOptions mean;
   mean.direction_prior = posterior::DirectionPrior::MeanDirection;
   spec = good;
@@ -191,6 +191,50 @@ TEST(FitManyOnADevice, RefusesWhatItCannotTrain) {
   options = device_options(1);
   options.validation_share = 0.1;
   refused(good, options, "by validation");
+}
+
+TEST(FitManyOnADevice, RefusesLayersThatItCannotTrain) {
+  using network::Conv2d;
+  using network::Dense;
+  using network::Flatten;
+  using network::MaxPool2d;
+  const auto refused = [&](const std::vector<network::LayerSpec>& layers,
+                           const char* text) {
+    ModelSpec spec;
+    spec.network = {{1, 13, 1}, layers};
+    const DeviceTable<float> table(60, 13);
+    expect_error<UnsupportedError>(
+        [&] {
+          fit_as_device<float>(Model(spec), table.view(), device_options(1));
+        },
+        text);
+  };
+  refused({Conv2d{2, {3, 1}, {2, 1}}, Flatten{}, Dense{1}},
+          "the stride, padding, dilation or groups of conv 2 3x1");
+  refused({MaxPool2d{{2, 1}, {2, 1}}, Flatten{}, Dense{1}},
+          "a max-pool that follows no convolution is not supported yet");
+  refused({Conv2d{2, {3, 1}}, MaxPool2d{{3, 1}, {2, 1}}, Flatten{}, Dense{1}},
+          "that overlap or are padded are not supported yet");
+  refused({Flatten{}, network::Select{{1, 2}}, Dense{1}},
+          "the layer \"select 2\" is not supported yet");
+  refused({Conv2d{1, {12, 1}}}, "outputs of several pixels are not");
+}
+
+// 25 images at once. Its first convolution has one column, its dense layer
+// 400,000 weights.
+TEST(FitManyOnADevice, TakesAStepOfLenet5AsTheCpuDoes) {
+  const Model model(testing::lenet5_spec());
+  const DeviceTable<double> table(25, model.input_size());
+  const auto options = device_options(1);
+  const auto found = fit_as_device<double>(model, table.view(), options);
+  const auto expected =
+      fit_many<double>(model, table.view(), options, kSeeds, Execution());
+  for (std::size_t n = 0; n < kSeeds.size(); ++n) {
+    EXPECT_LT(difference(found[n].parameters, expected[n].parameters), 1e-12);
+    EXPECT_LT(difference(found[n].state.optimizer.slots.at("first_moment"),
+                         expected[n].state.optimizer.slots.at("first_moment")),
+              1e-12);
+  }
 }
 
 // The module is not beside this program.

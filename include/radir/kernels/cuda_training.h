@@ -24,9 +24,11 @@ CudaDeviceDescription cuda_device();
 void fill_on_cuda(const RandomStream& stream, std::int32_t count,
                   float* normals, float* exponentials);
 
-/// Trains the networks of a request on the CUDA device, each by a block of
-/// threads, all at once; returns when they are done. May be called from several
-/// threads, whose requests run side by side. T is float or double.
+/// Trains the networks of a request on the CUDA device; returns when they are
+/// done. Small ones train at once, each by a block of threads; large ones
+/// (TrainingPlan::is_large) by all multiprocessors, shared among them. May be
+/// called from several threads, whose requests run side by side. T is float or
+/// double.
 ///
 /// Throws as cuda_device does, MemoryError when the device has too little
 /// memory, Error when it fails.

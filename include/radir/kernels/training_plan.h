@@ -4,13 +4,25 @@
 
 #include "radir/core/config.h"
 
-// A complete training of networks of dense layers, as plain numbers and
-// offsets: what a device needs to run it without asking the host. Filled in by
-// radir/train; run by kernels/cuda.
+// A complete training of networks of dense layers and convolutions, as plain
+// numbers and offsets: what a device needs to run it without asking the host.
+// Filled in by radir/train; run by kernels/cuda.
 
 namespace radir::kernels {
 
+/// Layers with weights.
 constexpr int kMostTrainedLayers = 4;
+/// Of a convolution's kernel.
+constexpr int kMostTrainedTaps = 100;
+
+/// Neighbours, such as the examples of a batch, that are read and written as
+/// one: see kernels/cuda/quad.h.
+constexpr int kQuad = 4;
+
+/// Rounded up to a whole number of quads.
+RADIR_HOST_DEVICE constexpr std::int32_t whole_quads(std::int32_t count) {
+  return (count + kQuad - 1) / kQuad * kQuad;
+}
 
 /// Where the four arrays of RadiusFactors begin in the flat parameters.
 struct FactorOffsets {
@@ -49,8 +61,9 @@ struct SidePlan {
 /// sides, or normal where it has none.
 struct WeightPlan {
   std::int32_t rows = 0;
-  std::int32_t columns = 0;
-  std::uint32_t stream = 0;  ///< the first of its random streams
+  std::int32_t columns = 0;       ///< of the matrix: the length of a row
+  std::int32_t column_width = 1;  ///< neighbours in a row that one column has
+  std::uint32_t stream = 0;       ///< the first of its random streams
   SidePlan row;
   SidePlan column;
   std::int32_t loc = 0;
@@ -62,22 +75,53 @@ struct WeightPlan {
   std::int32_t deviation = 0;  ///< normal: of the draw from its mean
   std::int32_t radius_noise = 0;
   std::int32_t exponential = 0;
+  /// In a large network, the draw in other orders, to read a quad of channels
+  /// at once: [input][tap][output] and [output][tap][input], the last index
+  /// filled up to a whole number of quads.
+  bool has_orders = false;
+  std::int32_t draw_by_output = 0;
+  std::int32_t draw_by_input = 0;
 
   RADIR_HOST_DEVICE std::int32_t size() const { return rows * columns; }
+  RADIR_HOST_DEVICE std::int32_t inputs() const {
+    return columns / column_width;
+  }
   RADIR_HOST_DEVICE std::int32_t groups() const {
     return row.groups + column.groups;
   }
 };
 
+/// Of an image.
+struct Extent {
+  std::int32_t height = 1;
+  std::int32_t width = 1;
+
+  RADIR_HOST_DEVICE std::int32_t size() const { return height * width; }
+};
+
+/// A convolution of stride 1 without padding, then ReLU, then max-pooling of
+/// windows that do not overlap. A dense layer has images of one pixel.
 struct LayerPlan {
-  std::int32_t inputs = 0;
-  std::int32_t outputs = 0;
+  std::int32_t inputs = 0;   ///< channels
+  std::int32_t outputs = 0;  ///< likewise
+  Extent image;              ///< of an input channel
+  Extent kernel;
+  Extent output;  ///< of an output channel, before pooling
   bool relu = false;
+  bool has_pool = false;
+  Extent window;  ///< of the pooling
+  Extent window_step;
+  Extent pooled;  ///< `output` without pooling
   bool has_bias = true;
   WeightPlan weight;
   WeightPlan bias;
   // Set by lay_out:
-  std::int32_t activations = 0;  ///< [outputs][stride], then their gradient
+  /// [outputs][output][stride], then their gradient.
+  std::int32_t activations = 0;
+  /// The same after pooling; without it the same array.
+  std::int32_t pooled_activations = 0;
+
+  RADIR_HOST_DEVICE bool is_dense() const { return image.size() == 1; }
 };
 
 /// Numbers of one step, the same for all networks.
@@ -91,6 +135,7 @@ struct StepNumbers {
 enum class TrainedLikelihood : std::int32_t {
   Gaussian,        ///< likelihood::Kind::Gaussian
   PredictedNoise,  ///< likelihood::Kind::PredictedNoise
+  Categorical,     ///< likelihood::Kind::Categorical
 };
 
 struct TrainingPlan {
@@ -98,7 +143,7 @@ struct TrainingPlan {
   LayerPlan layer[kMostTrainedLayers];
   std::int32_t parameters = 0;
   std::int32_t inputs = 0;
-  std::int32_t targets = 0;
+  std::int32_t targets = 0;  ///< numbers of a row; 1 for classes
   TrainedLikelihood likelihood = TrainedLikelihood::Gaussian;
   std::int32_t likelihood_offset = 0;
   double prior_shape = 1;
@@ -118,6 +163,9 @@ struct TrainingPlan {
   std::uint32_t shuffle_stream = 0;
 
   // Set by lay_out:
+  /// Too large for one multiprocessor, or with images: all of a device's
+  /// multiprocessors train it together.
+  bool is_large = false;
   std::int32_t stride = 0;         ///< of the examples of a batch
   std::int32_t input = 0;          ///< of the batch, [inputs][stride]
   std::int32_t target = 0;         ///< [targets][stride]
@@ -131,9 +179,6 @@ struct TrainingPlan {
   }
 };
 
-/// Neighbouring examples that are read and written as one: see
-/// kernels/cuda/quad.h.
-constexpr int kQuad = 4;
 /// Arrays per group: see kernels/cuda/weight_step.h.
 constexpr int kGroupArrays = 14;
 /// Of the global radius: its log and two slopes.
@@ -141,7 +186,12 @@ constexpr int kSideNumbers = 3;
 /// Doubles of a step: see kernels/cuda/loss_step.h.
 constexpr int kStepDoubles = 10;
 
-/// Fills in where the members marked so stand in the memory of a network.
+/// Numbers of a network, with gradient and scratch, up to which it is not
+/// large: about what the fast memory of a multiprocessor holds.
+constexpr std::int64_t kMostSmallNumbers = 1 << 16;
+
+/// Fills in the members marked so: where arrays stand in the memory of a
+/// network.
 void lay_out(TrainingPlan& plan);
 
 /// Mean loss of an epoch and KL at its last step, in nats per example.
@@ -166,7 +216,8 @@ struct TrainingRequest {
   TrainingPlan plan;
   const StepNumbers* numbers = nullptr;  ///< [plan.steps()]
   const T* inputs = nullptr;             ///< [plan.rows][plan.inputs]
-  const T* targets = nullptr;            ///< [plan.rows][plan.targets]
+  /// [plan.rows][plan.targets]; numbers of classes, from 0.
+  const T* targets = nullptr;
   std::int64_t begin = 0;
   std::int64_t end = 0;
 

@@ -17,10 +17,11 @@ using StepsCallback = std::function<bool(std::int64_t steps)>;
 /// Fits a model to data once for each seed, by the steps of
 /// TrainerOptions::method; the seed of the options is not read. On the CPU
 /// these are the results of fit(), several at a time where there is a pool. On
-/// a CUDA device all of them train at once, each in a block of threads, from
-/// the same random numbers; the results differ from the CPU's by rounding, and
-/// are the same bits each time on one kind of device. The history of a device
-/// has some 200 epochs at most.
+/// a CUDA device small ones train at once, each in a block of threads, and
+/// large ones share the multiprocessors; both from the CPU's random numbers;
+/// the results differ from the CPU's by rounding, and are the same bits each
+/// time on one kind of device. The history of a device has some 200 epochs at
+/// most.
 ///
 /// Throws as fit() does, UnsupportedError for a model or options that the
 /// device cannot train (docs/gpu.md lists what it can) and where there is no

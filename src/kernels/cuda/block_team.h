@@ -2,6 +2,8 @@
 
 #include <cuda_runtime.h>
 
+#include "kernels/cuda/warp.h"
+
 namespace radir::kernels {
 
 /// The threads of a CUDA block: see SerialTeam. The size is a multiple of a
@@ -10,8 +12,8 @@ namespace radir::kernels {
 /// runs through all of its code once, and what does not fit into the
 /// instruction cache is fetched anew each time.
 struct BlockTeam {
-  static constexpr int kWarp = 32;
-  static constexpr unsigned kAll = 0xffffffffu;
+  static constexpr bool kTrainsSmall = true;
+  static constexpr bool kTrainsLarge = false;
   /// Threads that sums are shared out to, by those that there are.
   static constexpr int kSumThreads = 256;
 
@@ -21,9 +23,21 @@ struct BlockTeam {
     for (int i = rank_in(turn); i < count; i += size()) f(i);
   }
 
+  template <typename Load, typename Store>
+  __device__ void transform(int count, const Load& load, const Store& store,
+                            int turn = 0) const {
+    for_each(
+        count, [&](int i) { store(i, load(i)); }, turn);
+  }
+
   /// Turns are counted in warps.
   __device__ int turn_after(int turn, int count) const {
     return turn + (count + kWarp - 1) / kWarp;
+  }
+
+  /// Sums take all threads.
+  __device__ int turn_after_sums(int turn, int /*items*/, int /*terms*/) const {
+    return turn;
   }
 
   template <typename F>
@@ -31,7 +45,7 @@ struct BlockTeam {
     if (rank() == number * kWarp % size()) f();
   }
 
-  template <int kSums, typename V, typename Term, typename Done>
+  template <int kSums, typename V, int kLeast = 1, typename Term, typename Done>
   __device__ void sum_each(int items, int terms, const Term& term,
                            const Done& done, int turn = 0) const {
     int lanes = 1;  // that share an item
@@ -97,17 +111,6 @@ struct BlockTeam {
   __device__ static double* warp_sums() {
     __shared__ double sums[kSumThreads / kWarp];
     return sums;
-  }
-
-  template <int kSums, typename V>
-  __device__ static void add_lanes(int lanes, V (&sums)[kSums]) {
-#pragma unroll 1
-    for (int offset = lanes >> 1; offset > 0; offset >>= 1) {
-#pragma unroll
-      for (int n = 0; n < kSums; ++n) {
-        sums[n] += __shfl_xor_sync(kAll, sums[n], offset);
-      }
-    }
   }
 };
 

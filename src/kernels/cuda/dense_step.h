@@ -7,9 +7,9 @@
 #include "radir/core/config.h"
 #include "radir/kernels/training_plan.h"
 
-// Dense layers forward and backward, shared among the members of a team.
-// Activations are [feature][stride], the examples of a batch side by side and
-// filled up to a whole number of quads.
+// Dense layers of small networks forward and backward, shared among the members
+// of a team. Activations are [feature][stride], the examples of a batch side by
+// side and filled up to a whole number of quads.
 
 namespace radir::kernels {
 inline namespace RADIR_ISA {
@@ -123,7 +123,7 @@ template <typename T, typename Team>
 RADIR_HOST_DEVICE inline void layer_matrix_gradient(
     const Team& team, const TrainingPlan& plan, const LayerPlan& layer,
     const NetworkMemory<T>& memory, const T* input, int quads) {
-  constexpr int kIn = 2;
+  constexpr int kIn = Team::kTrainsSmall ? 2 : 4;
   constexpr int kOut = 4;
   const T* const by_output = memory.scratch + layer.activations;
   T* const to = memory.scratch + layer.weight.gradient;
@@ -132,7 +132,7 @@ RADIR_HOST_DEVICE inline void layer_matrix_gradient(
   const int across = (inputs + kIn - 1) / kIn;
   const int down = (outputs + kOut - 1) / kOut;
   const int stride = plan.stride;
-  team.template sum_each<kIn * kOut, T>(
+  team.template sum_each<kIn * kOut, T, /*kLeast=*/8>(
       across * down, quads,
       [&](int item, int quad, T* sums) {
         const int out = item / across * kOut;

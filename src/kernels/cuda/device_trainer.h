@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/cuda/device_memory.h"
+#include "kernels/cuda/grid_kernel.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/training_kernel.h"
 #include "radir/kernels/training_plan.h"
@@ -30,6 +31,7 @@ constexpr std::int64_t kMostNetworks = 4;
 /// between two.
 constexpr double kLaunchSeconds = 0.2;
 constexpr std::int64_t kFirstLaunchSteps = 1000;
+constexpr std::int64_t kFirstLaunchStepsOfLarge = 100;
 /// Shared memory that the system takes for each block of a multiprocessor.
 constexpr std::int64_t kReservedShared = 1024;
 
@@ -135,17 +137,20 @@ struct Job {
   Job(TrainingRequest<T>& of, const Stream& stream)
       : request(of),
         arrays(of, stream),
-        fast(Placement::make<T>(of.plan, most_shared<T>()).is_fast()) {}
+        fast(Placement::make<T>(of.plan, most_shared<T>()).is_fast()),
+        steps(of.plan.is_large ? kFirstLaunchStepsOfLarge : kFirstLaunchSteps) {
+  }
 
-  /// Whether a launch can train both.
+  /// Whether a launch can train both. A large network has its own.
   bool is_like(const Job& other) const {
-    return fast == other.fast && request.threads == other.request.threads;
+    return !request.plan.is_large && !other.request.plan.is_large &&
+           fast == other.fast && request.threads == other.request.threads;
   }
 
   TrainingRequest<T>& request;
   DeviceRequest<T> arrays;
-  bool fast;                               ///< of the kernel
-  std::int64_t steps = kFirstLaunchSteps;  ///< of the next launch
+  bool fast;           ///< of the kernel
+  std::int64_t steps;  ///< of the next launch
   bool done = false;
   std::exception_ptr failure;
 };
@@ -234,7 +239,11 @@ class DeviceTrainer {
   /// A launch; an error is that of all its jobs.
   void advance(const Jobs& jobs) const {
     try {
-      launch(jobs);
+      if (jobs.front()->request.plan.is_large) {
+        launch_large(*jobs.front());
+      } else {
+        launch(jobs);
+      }
     } catch (...) {
       for (Job<T>* job : jobs) {
         job->failure = std::current_exception();
@@ -265,6 +274,48 @@ class DeviceTrainer {
     return most_shared<T>();
   }
 
+  /// What the next launch does for a job, with so much shared memory.
+  static Launch<T> next_launch(const Job<T>& job, std::int64_t shared) {
+    const TrainingRequest<T>& request = job.request;
+    Launch<T> launch =
+        job.arrays.launch(Placement::make<T>(request.plan, shared));
+    launch.begin = request.done;
+    launch.end = std::min(request.end, request.done + job.steps);
+    // What is in no block's memory is still there.
+    launch.order_is_kept =
+        request.plan.is_large && request.done > request.begin;
+    return launch;
+  }
+
+  /// All multiprocessors train the networks of one request, one or more each.
+  void launch_large(Job<T>& job) const {
+    const Stream stream;
+    const Launch<T> launch = next_launch(job, 0);
+    const int processors = device().multiProcessorCount;
+    int networks = static_cast<int>(job.request.networks);
+    int teams = std::min(networks, processors);
+    const DeviceArray<Launch<T>> launch_there(stream, 1, &launch);
+    const std::vector<GridTeamState> states(static_cast<std::size_t>(teams));
+    const DeviceArray<GridTeamState> states_there(stream, teams, states.data());
+    const Launch<T>* launch_pointer = launch_there.get();
+    GridTeamState* states_pointer = states_there.get();
+    void* arguments[] = {&launch_pointer, &states_pointer, &teams, &networks};
+    check(cudaFuncSetAttribute(train_large_networks<T>,
+                               cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               kStagedBytes<T>),
+          "cudaFuncSetAttribute");
+    Event start, stop;
+    start.record(stream);
+    check(cudaLaunchCooperativeKernel(
+              train_large_networks<T>,
+              dim3(static_cast<unsigned>(processors / teams * teams)),
+              dim3(kGridThreads), arguments, kStagedBytes<T>, stream.get()),
+          "train_large_networks");
+    stop.record(stream);
+    stream.wait();
+    note(job, launch, stop.seconds_since(start), 1);
+  }
+
   void launch(const Jobs& jobs) const {
     std::vector<BlockWork> blocks;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -278,13 +329,8 @@ class DeviceTrainer {
     std::vector<Launch<T>> launches;
     std::int64_t shared = 0;
     for (const Job<T>* job : jobs) {
-      const TrainingRequest<T>& request = job->request;
-      launches.push_back(
-          job->arrays.launch(Placement::make<T>(request.plan, share)));
-      Launch<T>& last = launches.back();
-      last.begin = request.done;
-      last.end = std::min(request.end, request.done + job->steps);
-      shared = std::max(shared, last.placement.shared_bytes);
+      launches.push_back(next_launch(*job, share));
+      shared = std::max(shared, launches.back().placement.shared_bytes);
     }
     const int given = jobs.front()->request.threads;
     const int threads = given > 0 ? given
@@ -337,19 +383,24 @@ class DeviceTrainer {
     const auto all = static_cast<double>(std::max<std::int64_t>(
         1, *std::max_element(longest.begin(), longest.end())));
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      TrainingRequest<T>& request = jobs[i]->request;
-      const auto steps =
-          static_cast<double>(launches[i].end - launches[i].begin);
-      const double own =
-          std::max(1e-9, seconds * static_cast<double>(longest[i]) / all);
-      jobs[i]->steps = std::max<std::int64_t>(
-          1, static_cast<std::int64_t>(kLaunchSeconds / own * steps));
-      request.device_seconds += seconds;
-      request.done = launches[i].end;
-      const bool stopped = request.proceed != nullptr &&
-                           !request.proceed(request.context, request.done);
-      jobs[i]->done = stopped || request.done >= request.end;
+      note(*jobs[i], launches[i], seconds,
+           static_cast<double>(longest[i]) / all);
     }
+  }
+
+  /// The same of one job that had a part of the launch's time.
+  static void note(Job<T>& job, const Launch<T>& launch, double seconds,
+                   double part) {
+    TrainingRequest<T>& request = job.request;
+    const auto steps = static_cast<double>(launch.end - launch.begin);
+    const double own = std::max(1e-9, seconds * part);
+    job.steps = std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(kLaunchSeconds / own * steps));
+    request.device_seconds += seconds;
+    request.done = launch.end;
+    const bool stopped = request.proceed != nullptr &&
+                         !request.proceed(request.context, request.done);
+    job.done = stopped || request.done >= request.end;
   }
 
   std::mutex mutex_;

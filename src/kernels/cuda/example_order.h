@@ -50,35 +50,34 @@ struct ExampleOrder {
   /// First half of a piece of the shuffle of an epoch: which elements are
   /// exchanged.
   template <typename Team>
-  RADIR_HOST_DEVICE void pick(const Team& team, std::int64_t epoch,
-                              int piece) const {
+  RADIR_HOST_DEVICE void pick(const Team& team, std::int64_t epoch, int piece,
+                              int turn = 0) const {
     if (piece == 0) {
       team.for_each(rows, [&](int i) { next.set(i, i); });
     }
     const RandomStream uniforms = {seed, stream,
                                    static_cast<std::uint64_t>(epoch)};
     const int top = first(piece);
-    team.for_each(top - first(piece + 1), [&](int k) {
+    const auto pick_one = [&](int k) {
       const double uniform = exact::uniform_element(
           uniforms, static_cast<std::uint32_t>(top - k - 1));
       picks[k] =
           static_cast<std::int32_t>(exact::times(uniform, double(top - k)));
-    });
+    };
+    team.for_each(top - first(piece + 1), pick_one, turn);
   }
 
-  /// Parts of the second half, which have to follow each other: done in
-  /// different phases of a step, they hide behind the work of the others.
-  static constexpr int kParts = 4;
-
-  /// Second half: exchanges them, one after the other.
+  /// Second half: exchanges them, one after the other. Its parts, which have to
+  /// follow each other, are done in different phases of a step and hide behind
+  /// the work of the others.
   template <typename Team>
   RADIR_HOST_DEVICE void exchange(const Team& team, int piece, int part,
-                                  int task) const {
+                                  int parts, int task) const {
     team.task(task, [&] {
       const int top = first(piece);
       const int count = top - first(piece + 1);
-      const int end = count * (part + 1) / kParts;
-      const int begin = count * part / kParts;
+      const int end = count * (part + 1) / parts;
+      const int begin = count * part / parts;
       if (next.wide) {
         exchange_in(static_cast<std::uint32_t*>(next.data), top, begin, end);
       } else {
@@ -108,9 +107,7 @@ struct ExampleOrder {
     for (int piece = 0; piece < pieces; ++piece) {
       pick(team, epoch, piece);
       team.sync();
-      for (int part = 0; part < kParts; ++part) {
-        exchange(team, piece, part, 0);
-      }
+      exchange(team, piece, /*part=*/0, /*parts=*/1, /*task=*/0);
       team.sync();
     }
   }

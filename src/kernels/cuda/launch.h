@@ -81,6 +81,7 @@ struct alignas(8) Launch {
   Placement placement;
   std::int64_t begin;
   std::int64_t end;
+  bool order_is_kept;  // NetworkView::order_is_kept
   const StepNumbers* numbers;
   const T* inputs;
   const T* targets;

@@ -167,5 +167,43 @@ RADIR_HOST_DEVICE inline void predicted_noise_loss(
       });
 }
 
+/// The same for classes, by the softmax of the outputs.
+template <typename T, typename Team>
+RADIR_HOST_DEVICE inline void categorical_loss(const Team& team,
+                                               const TrainingPlan& plan,
+                                               const NetworkMemory<T>& memory,
+                                               T* outputs, int examples) {
+  const T* const labels = memory.scratch + plan.target;
+  const int classes = plan.layer[plan.layers - 1].outputs;
+  const int stride = plan.stride;
+  const double scale = 1.0 / examples;
+  clear_padding(team, plan, outputs, classes, examples);
+  team.template sum_each<1, double>(
+      1, examples,
+      [&](int, int example, double* sums) {
+        T* const logit = outputs + example;
+        const int label = static_cast<int>(labels[example]);
+        const T of_label = logit[label * stride];
+        T largest = logit[0];
+        for (int c = 1; c < classes; ++c) {
+          const T value = logit[c * stride];
+          largest = value > largest ? value : largest;
+        }
+        T total = 0;
+        for (int c = 0; c < classes; ++c) {
+          const T share = std::exp(logit[c * stride] - largest);
+          logit[c * stride] = share;
+          total += share;
+        }
+        const T factor = static_cast<T>(scale) / total;
+        for (int c = 0; c < classes; ++c) logit[c * stride] *= factor;
+        logit[label * stride] -= static_cast<T>(scale);
+        sums[0] += static_cast<double>(std::log(total) + (largest - of_label));
+      },
+      [&](int, const double* sums) {
+        at(memory, OfStep::Loss) = scale * sums[0];
+      });
+}
+
 }  // namespace RADIR_ISA
 }  // namespace radir::kernels

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/cuda/dense_step.h"
 #include "kernels/cuda/example_order.h"
+#include "kernels/cuda/layer_step.h"
 #include "kernels/cuda/loss_step.h"
 #include "kernels/cuda/quad.h"
 #include "kernels/cuda/weight_gradient.h"
@@ -15,8 +15,8 @@
 #include "radir/kernels/training_plan.h"
 
 // The training of one network by one team, step by step as train::fit and
-// train::CompiledStep do it. The same source runs on the CPU (SerialTeam) and
-// as a block of a CUDA kernel (BlockTeam).
+// train::CompiledStep do it. The same source runs on the CPU (SerialTeam), as a
+// block of a CUDA kernel (BlockTeam) and as several (GridTeam).
 
 namespace radir::kernels {
 inline namespace RADIR_ISA {
@@ -32,6 +32,7 @@ struct NetworkView {
   T* first_moment;
   T* second_moment;
   ExampleOrder order;
+  bool order_is_kept;  ///< from the run that ended where this one begins
   EpochLoss* reports;
   TrainingOutcome* outcome;
 };
@@ -63,9 +64,11 @@ class NetworkTraining {
     });
     // A copy: what a function is given the address of leaves the registers.
     const ExampleOrder order = network_.order;
-    order.shuffle(team_, epoch_, plan_.batches);
-    network_.order.turn(team_);
-    order.shuffle(team_, epoch_ + 1, batch);
+    if (!network_.order_is_kept) {
+      order.shuffle(team_, epoch_, plan_.batches);
+      network_.order.turn(team_);
+      order.shuffle(team_, epoch_ + 1, batch);
+    }
     if (begin < end) next_ = network_.numbers[begin];
     for (std::int64_t step = begin; step < end; ++step) {
       now_ = next_;
@@ -97,10 +100,8 @@ class NetworkTraining {
     prepare(batch);
     team_.sync();
     draw(batch);
-    network_.order.exchange(team_, batch, 2, kLastTask);
-    forward();
-    network_.order.exchange(team_, batch, 3, kLastTask);
-    backward();
+    forward(batch);
+    backward(batch);
     finish_gradient();
     return update(step, batch);
   }
@@ -133,29 +134,30 @@ class NetworkTraining {
   RADIR_HOST_DEVICE void prepare(int batch) {
     const double kl_scale = now_.kl_weight / plan_.rows;
     int turn = 0;
-    for_each_side_of_all([&](const SideMemory<T>& side) {
-      start_gradient(team_, side, kl_scale, turn);
-      turn = team_.turn_after(turn, side.groups + side.concentrations());
-    });
+    // The longest loops first; the others fill the gaps that they leave.
     for_each_weight(plan_, [&](const WeightPlan& weight) {
       draw_noise(team_, weight, memory_, stream_, turn);
       if (!is_normal(weight)) return;
       start_normal_gradient(team_, weight, memory_, kl_scale, turn);
       turn = team_.turn_after(turn, weight.size());
     });
-    network_.order.pick(team_, epoch_ + 1, batch);
-    gather(batch);
+    for_each_side_of_all([&](const SideMemory<T>& side) {
+      start_gradient(team_, side, kl_scale, turn);
+      turn = team_.turn_after(turn, side.groups + side.concentrations());
+    });
+    network_.order.pick(team_, epoch_ + 1, batch, turn);
+    gather(batch, team_.turn_after(turn, plan_.batch));
   }
 
   /// The examples of the batch, a few numbers of one an item; zeros up to a
   /// whole number of quads.
-  RADIR_HOST_DEVICE void gather(int batch) const {
+  RADIR_HOST_DEVICE void gather(int batch, int turn) const {
     constexpr int kAtOnce = 8;
     const int width = plan_.inputs + plan_.targets;
     const int padded = quads_of(examples_) * kQuad;
     T* const input = memory_.scratch + plan_.input;
     T* const target = memory_.scratch + plan_.target;
-    team_.for_each(padded * ((width + kAtOnce - 1) / kAtOnce), [&](int item) {
+    const auto copy = [&](int item) {
       const int part = item / padded;
       const int example = item - part * padded;
       const bool is_there = example < examples_;
@@ -181,19 +183,22 @@ class NetworkTraining {
           target[(column - plan_.inputs) * plan_.stride + example] = found[k];
         }
       }
-    });
+    };
+    team_.for_each(padded * ((width + kAtOnce - 1) / kAtOnce), copy, turn);
   }
 
   RADIR_HOST_DEVICE void draw(int batch) {
     int task = 0;
     bool is_short = false;
-    network_.order.exchange(team_, batch, 0, kLastTask);
+    exchange(batch, 0, kLastTask);
+    int turn = 0;
     for_each_side_of_all([&](const SideMemory<T>& side) {
       draw_global_radius(team_, side, task++ % kTasks);
-      sum_pairs(team_, side);
+      sum_pairs(team_, side, turn);
+      turn = team_.turn_after_sums(turn, side.groups, side.length);
       is_short = is_short || side.length < kShortDirection;
     });
-    int turn = 0;
+    turn = 0;
     for_each_weight(plan_, [&](const WeightPlan& weight) {
       if (!is_normal(weight)) return;
       combine(team_, weight, memory_, turn);
@@ -206,7 +211,7 @@ class NetworkTraining {
       });
       team_.sync();
     }
-    network_.order.exchange(team_, batch, 1, kLastTask - 1);
+    exchange(batch, 1, kLastTask - 1);
     if (plan_.likelihood == TrainedLikelihood::Gaussian) {
       team_.task(kLastTask, [&] {
         prepare_loss(plan_, memory_, now_.kl_weight / plan_.rows);
@@ -228,46 +233,68 @@ class NetworkTraining {
     team_.sync();
   }
 
-  RADIR_HOST_DEVICE T* input_of(int layer) const {
-    return memory_.scratch +
-           (layer == 0 ? plan_.input : plan_.layer[layer - 1].activations);
-  }
-
-  RADIR_HOST_DEVICE void forward() {
+  RADIR_HOST_DEVICE void forward(int batch) {
     RADIR_NOT_UNROLLED
     for (int i = 0; i < plan_.layers; ++i) {
-      layer_forward(team_, plan_, plan_.layer[i], memory_, input_of(i),
-                    examples_);
+      exchange_with_layer(batch, i);
+      forward_layer(team_, plan_, memory_, i, examples_);
       team_.sync();
     }
-    T* const outputs =
-        memory_.scratch + plan_.layer[plan_.layers - 1].activations;
-    if (plan_.likelihood == TrainedLikelihood::Gaussian) {
-      gaussian_loss(team_, plan_, memory_, outputs, examples_);
-    } else {
-      predicted_noise_loss(team_, plan_, memory_, outputs, examples_);
-    }
+    loss();
     team_.sync();
   }
 
-  RADIR_HOST_DEVICE void backward() {
+  RADIR_HOST_DEVICE void loss() {
+    T* const outputs =
+        memory_.scratch + plan_.layer[plan_.layers - 1].activations;
+    switch (plan_.likelihood) {
+      case TrainedLikelihood::Gaussian:
+        gaussian_loss(team_, plan_, memory_, outputs, examples_);
+        break;
+      case TrainedLikelihood::PredictedNoise:
+        predicted_noise_loss(team_, plan_, memory_, outputs, examples_);
+        break;
+      case TrainedLikelihood::Categorical:
+        categorical_loss(team_, plan_, memory_, outputs, examples_);
+        break;
+    }
+  }
+
+  RADIR_HOST_DEVICE void backward(int batch) {
     RADIR_NOT_UNROLLED
     for (int i = plan_.layers - 1; i >= 0; --i) {
-      const LayerPlan& layer = plan_.layer[i];
-      layer_weight_gradient(team_, plan_, layer, memory_, input_of(i),
-                            examples_);
-      team_.sync();
-      if (i == 0) break;
-      layer_input_gradient(team_, plan_, layer, plan_.layer[i - 1], memory_,
-                           examples_);
-      team_.sync();
+      exchange_with_layer(batch, 2 * plan_.layers - 1 - i);
+      backward_layer(team_, plan_, memory_, i, examples_);
+    }
+  }
+
+  /// Parts of the exchanges of a step: two while the weights are drawn, one
+  /// with each layer of a large network's two passes, one with each pass of a
+  /// small one's.
+  RADIR_HOST_DEVICE int exchange_parts() const {
+    return 2 + 2 * (trains_as_large<Team>(plan_) ? plan_.layers : 1);
+  }
+
+  RADIR_HOST_DEVICE void exchange(int batch, int part, int task) const {
+    network_.order.exchange(team_, batch, part, exchange_parts(), task);
+  }
+
+  /// Layers are counted through both passes.
+  RADIR_HOST_DEVICE void exchange_with_layer(int batch, int layer) const {
+    if (trains_as_large<Team>(plan_)) {
+      exchange(batch, 2 + layer, kLastTask);
+    } else if (layer % plan_.layers == 0) {
+      exchange(batch, 2 + layer / plan_.layers, kLastTask);
     }
   }
 
   RADIR_HOST_DEVICE void finish_gradient() {
-    for_each_side_of_all(
-        [&](const SideMemory<T>& side) { sum_gradients(team_, side); });
     int turn = 0;
+    for_each_side_of_all([&](const SideMemory<T>& side) {
+      sum_gradients(team_, side, turn);
+      turn = team_.turn_after_sums(turn, side.groups, side.length);
+    });
+    turn = 0;
     for_each_weight(plan_, [&](const WeightPlan& weight) {
       if (!is_normal(weight)) return;
       finish_normal(team_, weight, memory_, turn);
@@ -283,7 +310,7 @@ class NetworkTraining {
     turn = 0;
     for_each_side_of_all([&](const SideMemory<T>& side) {
       finish_side(team_, side, turn);
-      turn = team_.turn_after(turn, 1);
+      turn = team_.turn_after(team_.turn_after(turn, 1), side.weight.size());
     });
     team_.sync();
   }
@@ -359,20 +386,34 @@ class NetworkTraining {
     const T decay = static_cast<T>(plan_.weight_decay);
     const T scale = static_cast<T>(gradient_scale);
     // The likelihood's own parameters, which come last, have a step of theirs.
-    const auto moments = [&](int i) {
-      const T g = memory_.gradient[i] * scale + memory_.parameters[i] * decay;
-      const T first = network_.first_moment[i] * beta1 + g * rest1;
-      const T second = network_.second_moment[i] * beta2 + g * g * rest2;
-      network_.first_moment[i] = first;
-      network_.second_moment[i] = second;
-      return rate * first / (std::sqrt(second) * factor + epsilon);
+    struct Change {
+      T first;
+      T second;
+      T parameter;
     };
-    team_.for_each(plan_.likelihood_offset,
-                   [&](int i) { memory_.parameters[i] -= moments(i); });
+    const auto changed = [&](int i) {
+      const T parameter = memory_.parameters[i];
+      const T g = memory_.gradient[i] * scale + parameter * decay;
+      Change to;
+      to.first = network_.first_moment[i] * beta1 + g * rest1;
+      to.second = network_.second_moment[i] * beta2 + g * g * rest2;
+      to.parameter = parameter - rate * to.first /
+                                     (std::sqrt(to.second) * factor + epsilon);
+      return to;
+    };
+    const auto store_moments = [&](int i, const Change& to) {
+      network_.first_moment[i] = to.first;
+      network_.second_moment[i] = to.second;
+    };
+    team_.transform(plan_.likelihood_offset, changed,
+                    [&](int i, const Change& to) {
+                      store_moments(i, to);
+                      memory_.parameters[i] = to.parameter;
+                    });
     if (plan_.likelihood != TrainedLikelihood::Gaussian) return;
     team_.task(kLastTask, [&] {
       for (int i = plan_.likelihood_offset; i < plan_.parameters; ++i) {
-        moments(i);
+        store_moments(i, changed(i));
       }
       const double share = plan_.own_step_rate * now_.learning_rate;
       PrecisionStep step;

@@ -3,8 +3,8 @@
 #include "radir/core/config.h"
 #include "radir/kernels/training_plan.h"
 
-// Neighbouring examples of a batch, which a member of a team reads and writes
-// as one.
+// Neighbouring numbers, such as examples of a batch, which a member of a team
+// reads and writes as one.
 
 namespace radir::kernels {
 inline namespace RADIR_ISA {
@@ -29,6 +29,25 @@ RADIR_HOST_DEVICE inline Quad<T> load_quad(const T* from) {
 template <typename T>
 RADIR_HOST_DEVICE inline void store_quad(const Quad<T>& quad, T* to) {
   for (int e = 0; e < kQuad; ++e) to[e] = quad.at[e];
+}
+
+/// The same of numbers in registers, which have no address.
+template <typename T>
+RADIR_HOST_DEVICE inline Quad<T> quad_of(const T* from) {
+  Quad<T> quad;
+  for (int e = 0; e < kQuad; ++e) quad.at[e] = from[e];
+  return quad;
+}
+
+/// Adds the product of factor r with x to the sums of row r.
+template <typename T>
+RADIR_HOST_DEVICE inline void add_products(const Quad<T>& factors,
+                                           const Quad<T>& x, T* sums) {
+  for (int r = 0; r < kQuad; ++r) {
+    for (int e = 0; e < kQuad; ++e) {
+      sums[r * kQuad + e] += factors.at[r] * x.at[e];
+    }
+  }
 }
 
 #if defined(__CUDACC__)

@@ -38,6 +38,7 @@ void train_serially(TrainingRequest<T>& request) {
                      request.seeds[n],
                      plan.shuffle_stream,
                      request.row_order + n * plan.rows};
+    network.order_is_kept = false;
     network.reports = request.reports + n * plan.reports();
     network.outcome = request.outcomes + n;
     NetworkTraining<T, SerialTeam>(SerialTeam(), plan, network)

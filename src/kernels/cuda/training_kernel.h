@@ -71,6 +71,7 @@ __device__ inline NetworkView<T> network_view(const Launch<T>& launch,
                    network.seed,
                    plan.shuffle_stream,
                    launch.row_order + n * plan.rows};
+  network.order_is_kept = launch.order_is_kept;
   network.reports = launch.reports + n * plan.reports();
   network.outcome = launch.outcomes + n;
   return network;

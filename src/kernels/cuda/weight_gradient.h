@@ -169,7 +169,8 @@ RADIR_HOST_DEVICE inline T factor_gradient(const SideMemory<T>& side,
 /// The inner products of the gradient with the factors and the directions.
 template <typename T, typename Team>
 RADIR_HOST_DEVICE inline void sum_gradients(const Team& team,
-                                            const SideMemory<T>& side) {
+                                            const SideMemory<T>& side,
+                                            int turn) {
   const T* const direction = side.direction;
   const T* const part = side.part;
   const T* const by_weight = side.memory.scratch + side.weight.gradient;
@@ -184,7 +185,8 @@ RADIR_HOST_DEVICE inline void sum_gradients(const Team& team,
       [&](int group, const T* sums) {
         side.at(OfGroup::Radial, group) = sums[0];
         side.at(OfGroup::Axial, group) = sums[1];
-      });
+      },
+      turn);
 }
 
 /// A term of u(w), the slope of a group's cosine in its concentration.
@@ -276,12 +278,15 @@ RADIR_HOST_DEVICE inline void finish_side(const Team& team,
   const T* const part = side.part;
   const T* const by_weight = side.memory.scratch + side.weight.gradient;
   T* const to = side.gradient(plan.direction);
-  team.for_each(side.weight.size(), [&](int at) {
-    const int group = side.group_of(at);
-    to[at] = side.at(OfGroup::LossScale, group) *
-                 factor_gradient(side, by_weight, at) +
-             side.at(OfGroup::PartScale, group) * part[at];
-  });
+  team.transform(
+      side.weight.size(),
+      [&](int at) {
+        const int group = side.group_of(at);
+        return side.at(OfGroup::LossScale, group) *
+                   factor_gradient(side, by_weight, at) +
+               side.at(OfGroup::PartScale, group) * part[at];
+      },
+      [&](int at, T value) { to[at] = value; }, team.turn_after(turn, 1));
 }
 
 /// Sets the gradient of a normal weight to that of its KL times `scale`.

@@ -67,8 +67,9 @@ struct SideMemory {
   int groups;
   int length;
   int columns;
+  int width;         // neighbours in the weight that a group has
   int group_step;    // from a group to the next, in the weight
-  int element_step;  // from an element of a group to the next
+  int element_step;  // from an element of a group to the next, or its `width`
   bool is_row;
   bool shared_concentration;
   T* of_groups;
@@ -86,7 +87,8 @@ struct SideMemory {
         groups(plan.groups),
         length(plan.length),
         columns(weight_plan.columns),
-        group_step(plan.is_row ? weight_plan.columns : 1),
+        width(plan.is_row ? 1 : weight_plan.column_width),
+        group_step(plan.is_row ? weight_plan.columns : width),
         element_step(plan.is_row ? 1 : weight_plan.columns),
         is_row(plan.is_row),
         shared_concentration(plan.shared_concentration),
@@ -112,12 +114,17 @@ struct SideMemory {
   }
   /// Element k of a group, in the weight.
   RADIR_HOST_DEVICE int element(int group, int k) const {
-    return group * group_step + k * element_step;
+    const int begin = group * group_step;
+    if (width == 1) return begin + k * element_step;
+    const int row = k / width;
+    return begin + row * element_step + (k - row * width);
   }
   /// The group of an element of the weight.
   RADIR_HOST_DEVICE int group_of(int element) const {
     const int row = element / columns;
-    return is_row ? row : element - row * columns;
+    if (is_row) return row;
+    const int in_row = element - row * columns;
+    return width == 1 ? in_row : in_row / width;
   }
   RADIR_HOST_DEVICE T concentration(int group) const {
     return std::exp(log_concentration[shared_concentration ? 0 : group]);
@@ -235,7 +242,7 @@ RADIR_HOST_DEVICE inline void draw_global_radius(const Team& team,
 /// |direction|^2, direction . noise and |noise|^2 of each group.
 template <typename T, typename Team>
 RADIR_HOST_DEVICE inline void sum_pairs(const Team& team,
-                                        const SideMemory<T>& side) {
+                                        const SideMemory<T>& side, int turn) {
   const T* const direction = side.direction;
   const T* const noise = side.part;
   team.template sum_each<3, T>(
@@ -252,7 +259,8 @@ RADIR_HOST_DEVICE inline void sum_pairs(const Team& team,
         side.at(OfGroup::Norm2, group) = sums[0];
         side.at(OfGroup::Dot, group) = sums[1];
         side.at(OfGroup::Noise2, group) = sums[2];
-      });
+      },
+      turn);
 }
 
 /// The noise orthogonal to short directions.
@@ -352,13 +360,40 @@ RADIR_HOST_DEVICE inline void draw_groups(const Team& team,
   team.for_each(side.groups, draw, turn);
 }
 
+/// Stores element i of the draw of a weight.
+template <typename Team, typename T>
+RADIR_HOST_DEVICE inline void store_draw(const WeightPlan& weight, T* scratch,
+                                         int i, T value) {
+  scratch[weight.draw + i] = value;
+  if constexpr (Team::kTrainsLarge) {
+    if (!weight.has_orders) return;
+    const int taps = weight.column_width;
+    const int output = i / weight.columns;
+    const int in_row = i - output * weight.columns;
+    const int input = in_row / taps;
+    const int tap = in_row - input * taps;
+    scratch[weight.draw_by_output + in_row * whole_quads(weight.rows) +
+            output] = value;
+    scratch[weight.draw_by_input +
+            (output * taps + tap) * whole_quads(weight.inputs()) + input] =
+        value;
+  }
+}
+
+/// Element i of the factor of a side, from its noise.
+template <typename T>
+RADIR_HOST_DEVICE inline T factor_of(const SideMemory<T>& side, int i) {
+  const int group = side.group_of(i);
+  return side.at(OfGroup::NoiseScale, group) * side.part[i] +
+         side.at(OfGroup::DirectionScale, group) * side.direction[i];
+}
+
 /// Turns noise into factors, and factors into the weight.
 template <typename T, typename Team>
 RADIR_HOST_DEVICE inline void combine(const Team& team,
                                       const WeightPlan& weight,
                                       const NetworkMemory<T>& memory,
                                       int turn) {
-  T* const draw = memory.scratch + weight.draw;
   if (weight.groups() == 0) {
     T* const deviation = memory.scratch + weight.deviation;
     const T* const loc = memory.parameters + weight.loc;
@@ -366,7 +401,7 @@ RADIR_HOST_DEVICE inline void combine(const Team& team,
     const auto draw_normal = [&](int i) {
       const T scaled = std::exp(log_scale[i]) * deviation[i];
       deviation[i] = scaled;
-      draw[i] = loc[i] + scaled;
+      store_draw<Team>(weight, memory.scratch, i, loc[i] + scaled);
     };
     team.for_each(weight.size(), draw_normal, turn);
     return;
@@ -374,13 +409,11 @@ RADIR_HOST_DEVICE inline void combine(const Team& team,
   const auto multiply_factors = [&](int i) {
     T product = 1;
     for_each_side(weight, memory, [&](const SideMemory<T>& side) {
-      const int group = side.group_of(i);
       T* const part = side.part + i;
-      *part = side.at(OfGroup::NoiseScale, group) * *part +
-              side.at(OfGroup::DirectionScale, group) * side.direction[i];
+      *part = factor_of(side, i);
       product *= *part;
     });
-    draw[i] = product;
+    store_draw<Team>(weight, memory.scratch, i, product);
   };
   team.for_each(weight.size(), multiply_factors, turn);
 }

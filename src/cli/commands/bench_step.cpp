@@ -103,13 +103,14 @@ void time_methods(bench::BenchMethodsOptions options, bool json) {
   std::cout << document.dump(2) << "\n";
 }
 
-/// Steps of the UCI network on one core and on a GPU.
+/// Steps of a small network and of LeNet-5 on one core and on a GPU.
 void time_cuda(const CommonOptions& common) {
   bench::BenchCudaOptions options;
   options.seed = common.seed;
   const bench::BenchCudaResult result = bench::bench_cuda(options);
   report::Table table;
-  table.columns = {{"device", "device"},
+  table.columns = {{"network", "network"},
+                   {"device", "device"},
                    {"networks", "networks"},
                    {"step_us", "step (us)", 4},
                    {"network_us", "per network (us)", 4},
@@ -119,9 +120,10 @@ void time_cuda(const CommonOptions& common) {
       {"cpu", cpu_name()},    {"isa", radir::to_string(active_isa())},
       {"gpu", result.device}, {"rows", ordered_json::array()}};
   for (const bench::BenchCudaRow& row : result.rows) {
-    table.rows.push_back(
-        {row.device, row.networks, row.step_us, row.network_us, row.speed});
-    document["rows"].push_back({{"device", row.device},
+    table.rows.push_back({row.network, row.device, row.networks, row.step_us,
+                          row.network_us, row.speed});
+    document["rows"].push_back({{"network", row.network},
+                                {"device", row.device},
                                 {"networks", row.networks},
                                 {"step_us", row.step_us},
                                 {"network_us", row.network_us},
@@ -131,8 +133,8 @@ void time_cuda(const CommonOptions& common) {
     std::cout << document.dump(2) << "\n";
     return;
   }
-  std::cout << "Training steps of a 13-50-1 network, batches of 100, "
-            << result.device << " beside one core of " << cpu_name() << "\n\n"
+  std::cout << "Training steps, batches of 100, " << result.device
+            << " beside one core of " << cpu_name() << "\n\n"
             << to_text(table);
 }
 

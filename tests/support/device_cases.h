@@ -102,6 +102,9 @@ inline std::vector<DeviceCase> device_cases() {
                 Conv2d{7, {2, 1}}, Relu{}, Flatten{}, Dense{2}}},
               radial(Grouping::Column, DirectionPrior::Uniform, true),
               kPredicted);
+  add_network("large kernel",
+              {{1, 12, 12}, {Conv2d{20, {10, 10}}, Flatten{}, Dense{3}}}, both,
+              likelihood::Kind::Categorical);
   add_network("normal images",
               {{2, 7, 6},
                {Conv2d{9, {2, 3}}, Relu{}, MaxPool2d{{3, 2}, {3, 2}}, Flatten{},

@@ -199,10 +199,10 @@ TEST(FitManyOnADevice, RefusesLayersThatItCannotTrain) {
   using network::Flatten;
   using network::MaxPool2d;
   const auto refused = [&](const std::vector<network::LayerSpec>& layers,
-                           const char* text) {
+                           const char* text, std::int64_t height = 13) {
     ModelSpec spec;
-    spec.network = {{1, 13, 1}, layers};
-    const DeviceTable<float> table(60, 13);
+    spec.network = {{1, height, 1}, layers};
+    const DeviceTable<float> table(60, height);
     expect_error<UnsupportedError>(
         [&] {
           fit_as_device<float>(Model(spec), table.view(), device_options(1));
@@ -211,6 +211,8 @@ TEST(FitManyOnADevice, RefusesLayersThatItCannotTrain) {
   };
   refused({Conv2d{2, {3, 1}, {2, 1}}, Flatten{}, Dense{1}},
           "the stride, padding, dilation or groups of conv 2 3x1");
+  refused({Conv2d{2, {101, 1}}}, "a kernel of more than 100 weights a channel",
+          101);
   refused({MaxPool2d{{2, 1}, {2, 1}}, Flatten{}, Dense{1}},
           "a max-pool that follows no convolution is not supported yet");
   refused({Conv2d{2, {3, 1}}, MaxPool2d{{3, 1}, {2, 1}}, Flatten{}, Dense{1}},

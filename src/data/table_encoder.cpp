@@ -130,6 +130,21 @@ std::string classes_hint(const Column& target, const RowNumbers& rows) {
          shell_word(target.name());
 }
 
+/// Of the most frequent number; none is missing.
+double share_of_most_frequent(const Column& column, const RowNumbers& rows) {
+  std::vector<double> values;
+  values.reserve(rows.size());
+  for (const std::int64_t row : rows) values.push_back(column.number(row));
+  std::sort(values.begin(), values.end());
+  std::ptrdiff_t most = 0;
+  for (auto first = values.begin(); first != values.end();) {
+    const auto end = std::upper_bound(first, values.end(), *first);
+    most = std::max(most, end - first);
+    first = end;
+  }
+  return static_cast<double>(most) / static_cast<double>(values.size());
+}
+
 ColumnReading reading_of(const FittedColumn& fitted, ColumnRole role) {
   ColumnReading reading;
   reading.name = fitted.code.name;
@@ -230,6 +245,7 @@ TableEncoder TableEncoder::fit(const Table& table, const std::string& target,
   if (fitted_target.code.type == ColumnType::Numeric) {
     std::string hint = classes_hint(target_column, rows);
     if (!hint.empty()) encoder.remarks_.push_back(std::move(hint));
+    encoder.repeated_share_ = share_of_most_frequent(target_column, rows);
   }
   encoder.target_ = fitted_target.code;
   auto column = table.columns().begin();  // they have the order of the file

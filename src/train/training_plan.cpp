@@ -166,6 +166,7 @@ class LayerAdder {
   void operator()(const network::MaxPool2d& spec) {
     require(plan_.layers > 0 && !last().has_pool,
             "a max-pool that follows no convolution is");
+    require(spec.kernel.h * spec.kernel.w > 1, "a max-pool of one number is");
     require(spec.kernel.h <= spec.stride.h && spec.kernel.w <= spec.stride.w &&
                 spec.padding.h == 0 && spec.padding.w == 0,
             "windows of ", where_, " that overlap or are padded are");

@@ -150,8 +150,15 @@ TableModel model_of(const data::TableEncoder& encoder,
 
 TableSettings resolved(const TableSettings& settings,
                        const data::TableEncoder& encoder, std::int64_t rows) {
-  return resolved(settings, rows, encoder.input_size(),
-                  encoder.is_classification() ? encoder.target().width() : 1);
+  // A narrow noise would become a spike on a value that so many rows have.
+  constexpr double kMostRepeated = 0.1;
+  TableSettings result =
+      resolved(settings, rows, encoder.input_size(),
+               encoder.is_classification() ? encoder.target().width() : 1);
+  if (!settings.noise && encoder.repeated_share() > kMostRepeated) {
+    result.noise = likelihood::Kind::Gaussian;
+  }
+  return result;
 }
 
 void encode_for(const TableSettings& settings, const data::Table& table,
@@ -293,8 +300,9 @@ TableModel fit_equally(const data::TableEncoder& encoder,
       model_of(encoder, model, settings.samples(), std::move(fits));
   result.seen_rows = SeenRows(rows, encoder.input_size());
   if (settings.noise_factor != 1) {
+    const train::Model drawn(result.spec);  // of chains, models of one draw
     for (std::vector<float>& network : result.networks) {
-      train::scale_noise(model, settings.noise_factor, network);
+      train::scale_noise(drawn, settings.noise_factor, network);
     }
   }
   if (chains != nullptr) *chains = std::move(statistics);

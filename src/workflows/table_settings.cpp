@@ -271,6 +271,11 @@ void check(const TableSettings& settings) {
               ArgumentError,
               "settings: a mixture of noises has a shape of its ",
               "own and supports no target_scale log; leave out one of them");
+  RADIR_CHECK(settings.noise != likelihood::Kind::TwoNormals ||
+                  (!settings.noise_shape && !settings.noise_rate),
+              ArgumentError, "settings: noise_shape and noise_rate are those ",
+              "of one noise level, not of two-normals; leave them out, or ask ",
+              "for the likelihood gaussian");
   const bool stacked = settings.mixture_weights == MixtureWeights::Stacked;
   RADIR_CHECK(
       !stacked ||

@@ -213,6 +213,8 @@ TEST(FitManyOnADevice, RefusesLayersThatItCannotTrain) {
           "the stride, padding, dilation or groups of conv 2 3x1");
   refused({Conv2d{2, {101, 1}}}, "a kernel of more than 100 weights a channel",
           101);
+  refused({Flatten{}, Dense{3}, MaxPool2d{{1, 1}, {1, 1}}, Flatten{}, Dense{1}},
+          "a max-pool of one number is not supported yet");
   refused({MaxPool2d{{2, 1}, {2, 1}}, Flatten{}, Dense{1}},
           "a max-pool that follows no convolution is not supported yet");
   refused({Conv2d{2, {3, 1}}, MaxPool2d{{3, 1}, {2, 1}}, Flatten{}, Dense{1}},

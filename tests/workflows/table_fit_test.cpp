@@ -17,6 +17,7 @@
 #include "radir/train/evaluation.h"
 #include "radir/train/predictor.h"
 #include "radir/train/step.h"
+#include "radir/workflows/fit_table.h"
 #include "radir/workflows/table_predictor.h"
 #include "radir/workflows/table_search.h"
 #include "support/expect_error.h"
@@ -73,6 +74,66 @@ TEST(TableFit, LearnsAndKnowsHowWell) {
     EXPECT_LT(found["calibration_error"], 0.1);
     EXPECT_LT(found["crps"], found["mae"]);
     EXPECT_LT(found["width_50"], found["width_95"]);
+  }
+}
+
+/// y = x, or 0 in every `period`-th of 60 rows.
+data::Table with_zeros(int period) {
+  std::string text = "x,y\n";
+  for (int i = 0; i < 60; ++i) {
+    text += std::to_string(i) + "," +
+            std::to_string(i % period == 0 ? 0 : i * 7 % 61) + "\n";
+  }
+  return data::read_table(files::memory_byte_source("zeros", text));
+}
+
+TEST(TableFit, ChainsLearnTwoNoisesUnlessAValueIsRepeatedOften) {
+  const auto noise_of = [](int period, TableSettings settings) {
+    const data::Table table = with_zeros(period);
+    const auto encoder = data::TableEncoder::fit(table, "y");
+    return resolved(settings, encoder, table.rows()).noise;
+  };
+  TableSettings settings;
+  EXPECT_EQ(noise_of(20, settings), likelihood::Kind::TwoNormals);
+  EXPECT_EQ(noise_of(5, settings), likelihood::Kind::Gaussian);
+  settings.noise = likelihood::Kind::TwoNormals;
+  EXPECT_EQ(noise_of(5, settings), likelihood::Kind::TwoNormals);
+  settings.noise.reset();
+  settings.noise_shape = 2;
+  EXPECT_EQ(noise_of(20, settings), likelihood::Kind::Gaussian);
+  settings.noise = likelihood::Kind::TwoNormals;
+  expect_error<ArgumentError>([&] { check(settings); },
+                              "are those of one noise level");
+  settings = {};
+  settings.method = "rdp";
+  EXPECT_EQ(noise_of(20, settings), likelihood::Kind::Gaussian);
+}
+
+/// The draws of a chain are networks of another layout than a fit's.
+TEST(TableFit, AFactorWidensTheNoiseOfChains) {
+  const data::Table table = with_zeros(20);
+  for (const auto noise :
+       {likelihood::Kind::Gaussian, likelihood::Kind::TwoNormals}) {
+    TableSettings settings;
+    settings.method = "hmc";
+    settings.noise = noise;
+    settings.hidden = {3};
+    settings.chains = 1;
+    settings.hmc.warmup = settings.hmc.draws = settings.hmc.kept = 10;
+    const auto deviation = [&](double factor) {
+      settings.noise_factor = factor;
+      const TableModel model = fit_table(table, "y", settings);
+      double result = 0;
+      TablePredictor predictor(model, 10, 1);
+      predictor.regression(
+          model.encoder.encode(table, false),
+          [&](std::int64_t, const likelihood::PredictiveMixture& mixture) {
+            result += mixture.aleatoric_deviation();
+          });
+      return result;
+    };
+    const double once = deviation(1);
+    EXPECT_NEAR(deviation(4) / once, 2, 1e-4);
   }
 }
 

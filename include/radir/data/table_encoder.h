@@ -103,6 +103,9 @@ class TableEncoder {
   const ColumnCode& target() const { return target_; }
   MissingValues missing() const { return missing_; }
   bool is_classification() const;
+  /// Of the rows of fit(), the share that have the most frequent value of a
+  /// numeric target; 0 for an encoder that was read.
+  double repeated_share() const { return repeated_share_; }
   std::int64_t input_size() const { return input_size_; }
   /// Messages about the rows and columns that fit() ignored, and hints.
   std::vector<std::string> notes() const;
@@ -144,6 +147,7 @@ class TableEncoder {
   std::vector<ColumnCode> inputs_;
   ColumnCode target_;
   MissingValues missing_ = MissingValues::Refuse;
+  double repeated_share_ = 0;
   std::int64_t input_size_ = 0;
   std::string id_;
   std::vector<std::string> remarks_;  // notes that are not about a column

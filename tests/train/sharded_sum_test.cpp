@@ -141,6 +141,7 @@ TEST_F(ShardedTraining, HasTheNoiseOfTheCompleteBatch) {
 TEST_F(ShardedTraining, HasThemWithEveryLikelihood) {
   using likelihood::Kind;
   const std::pair<Kind, std::int64_t> kinds[] = {{Kind::Gaussian, 3},
+                                                 {Kind::TwoNormals, 3},
                                                  {Kind::PredictedNoise, 4},
                                                  {Kind::Mixture, 9},
                                                  {Kind::Categorical, 4}};

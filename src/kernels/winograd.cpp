@@ -30,6 +30,7 @@ class WinogradLayer final : public WeightLayer<T> {
         tiles_w_(tiles_along(output.width)),
         block_(block_size(output.channels)),
         offsets_(static_cast<std::size_t>(input.channels)),
+        tasks_(tasks_for(context.pool)),
         products_(blocks(context.max_batch, kWinogradGroup<T>) *
                   products_size()) {
     const std::int64_t columns = row_stride(context.max_batch);
@@ -42,11 +43,11 @@ class WinogradLayer final : public WeightLayer<T> {
     output_gradient_ = buffer(output.channels * columns);
     weight_gradient_ = buffer(kernel_stride_ * most_shards());
     input_gradient_ = buffer(input.channels * columns);
-    if (!in_shards()) {
-      scratch_ = buffer(row_dots_scratch(input.channels, 1));
-      return;
-    }
-    scratch_ = buffer(columns * round_up(output.channels, kWidestLanes<T>));
+    scratch_size_ = in_shards()
+                        ? columns * round_up(output.channels, kWidestLanes<T>)
+                        : row_dots_scratch(input.channels, 1);
+    scratch_ = AlignedBuffer<T>(tasks_ * scratch_size_);
+    if (!in_shards()) return;
     left_ = AlignedBuffer<T>((part_levels(context.max_shards) + 1) *
                              this->weight_size().weight);
   }
@@ -83,11 +84,15 @@ class WinogradLayer final : public WeightLayer<T> {
           this->tables().winograd.transform_output(plane);
         });
     const bool wants_input = data.input_gradient != nullptr;
-    run_tasks(this->context(), kWinogradFrequencies, product_work(),
-              [&](std::int64_t f) {
-                in_shards() ? shard_gradients(f) : weight_gradient(f);
-                if (wants_input) input_gradient(f);
-              });
+    run_tasks(this->context(), tasks_, product_work(), [&](std::int64_t task) {
+      T* const scratch = scratch_.data() + task * scratch_size_;
+      const std::int64_t end = (task + 1) * kWinogradFrequencies / tasks_;
+      std::int64_t f = task * kWinogradFrequencies / tasks_;
+      for (; f < end; ++f) {
+        in_shards() ? shard_gradients(f, scratch) : weight_gradient(f, scratch);
+        if (wants_input) input_gradient(f);
+      }
+    });
     if (in_shards()) {
       add_shards(data.gradients.weight);
     } else {
@@ -102,6 +107,12 @@ class WinogradLayer final : public WeightLayer<T> {
   }
 
  private:
+  // As few as keep the threads busy to the end: the frequencies of a task share
+  // its scratch space, which stays in the cache.
+  static std::int64_t tasks_for(const ThreadPool* pool) {
+    if (pool == nullptr || pool->size() == 1) return 1;
+    return std::min<std::int64_t>(kWinogradFrequencies, 4 * pool->size());
+  }
   static std::int64_t blocks(std::int64_t count, std::int64_t size) {
     return (count + size - 1) / size;
   }
@@ -263,7 +274,7 @@ class WinogradLayer final : public WeightLayer<T> {
     this->tables().gemm.multiply(p);
   }
 
-  void weight_gradient(std::int64_t f) {
+  void weight_gradient(std::int64_t f, T* scratch) {
     const std::int64_t channels = this->input().channels;
     RowDots<T> dots;
     dots.rows = this->output().channels;
@@ -275,7 +286,7 @@ class WinogradLayer final : public WeightLayer<T> {
     dots.b_offsets = offsets_.data();
     dots.c = weight_gradient_.data() + f * kernel_stride_;
     dots.c_row = channels;
-    dots.scratch = scratch_.data() + f * row_dots_scratch(channels, 1);
+    dots.scratch = scratch;
     this->tables().gemm.row_dots(dots);
   }
 
@@ -309,17 +320,17 @@ class WinogradLayer final : public WeightLayer<T> {
            with_data * kWinogradFrequencies * kernel_stride_;
   }
 
-  void shard_gradients(std::int64_t f) {
+  void shard_gradients(std::int64_t f, T* scratch) {
     for_each_shard([&](std::int64_t, std::int64_t begin, std::int64_t end,
                        std::int64_t with_data) {
       if (begin == end) return;
-      shard_gradient(f, begin, end,
+      shard_gradient(f, begin, end, scratch,
                      shard_frequencies(with_data) + f * kernel_stride_);
     });
   }
 
   void shard_gradient(std::int64_t f, std::int64_t begin, std::int64_t end,
-                      T* gradient) {
+                      T* scratch, T* gradient) {
     const std::int64_t outputs = this->output().channels;
     const std::int64_t width = round_up(outputs, kWidestLanes<T>);
     Transposition<T> transposition;
@@ -328,8 +339,7 @@ class WinogradLayer final : public WeightLayer<T> {
     transposition.from_row = row_stride();
     transposition.rows = outputs;
     transposition.columns = (end - begin) * tiles();
-    transposition.to =
-        scratch_.data() + f * row_stride(this->context().max_batch) * width;
+    transposition.to = scratch;
     transposition.to_row = width;
     transposition.to_columns = width;
     this->tables().lanes.transpose(transposition);
@@ -385,7 +395,9 @@ class WinogradLayer final : public WeightLayer<T> {
   std::int64_t tiles_w_;
   std::int64_t block_;  // output channels that are computed together
   std::vector<std::int64_t> offsets_;
-  AlignedBuffer<T> products_;  // per group: [frequency][channel of block]
+  std::int64_t tasks_;  // of some frequencies each, one after the other
+  std::int64_t scratch_size_ = 0;  // of a task
+  AlignedBuffer<T> products_;      // per group: [frequency][channel of block]
   // All [frequency][channel or kernel].
   AlignedBuffer<T> weight_;
   AlignedBuffer<T> input_;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "radir/collective/job.h"
+#include "radir/collective/shared_memory.h"
 #include "radir/collective/store_server.h"
 #include "radir/core/error.h"
 #include "radir/core/thread_pool.h"
@@ -25,9 +26,8 @@
 namespace radir::bench {
 namespace {
 
-constexpr std::int64_t kScaleBatch = 100;
 constexpr std::int64_t kScaleRows = 10000;  // of the training set
-constexpr double kRoundSeconds = 0.05;
+constexpr double kRoundSeconds = 0.4;
 const std::string kTrainingName = "bench";
 
 double wall_seconds() {
@@ -51,21 +51,22 @@ double median_of(std::vector<double> values) {
 
 /// Random examples of a network.
 struct ScaleProblem {
-  ScaleProblem(const std::string& network, std::uint64_t seed)
+  ScaleProblem(const std::string& network, std::int64_t size,
+               std::uint64_t seed)
       : model(spec(network)) {
-    inputs.resize(static_cast<std::size_t>(kScaleBatch * model.input_size()));
-    targets.resize(static_cast<std::size_t>(kScaleBatch * model.target_size()));
-    kernels::fill_normal({seed, 0, 0}, 0, kScaleBatch * model.input_size(),
+    inputs.resize(static_cast<std::size_t>(size * model.input_size()));
+    targets.resize(static_cast<std::size_t>(size * model.target_size()));
+    kernels::fill_normal({seed, 0, 0}, 0, size * model.input_size(),
                          inputs.data());
-    kernels::fill_normal({seed, 1, 0}, 0, kScaleBatch * model.target_size(),
+    kernels::fill_normal({seed, 1, 0}, 0, size * model.target_size(),
                          targets.data());
-    for (std::int64_t i = 0; i < kScaleBatch; ++i) {
+    for (std::int64_t i = 0; i < size; ++i) {
       labels.push_back(i % model.output_size());
     }
     batch.inputs = inputs.data();
     batch.targets = targets.data();
     batch.labels = labels.data();
-    batch.count = kScaleBatch;
+    batch.count = size;
   }
 
   static train::ModelSpec spec(const std::string& network) {
@@ -98,7 +99,7 @@ class ScaleTraining {
         pool_(threads),
         state_(train::initial_state<float>(problem.model, seed, kScaleRows)),
         sharded_(sharded),
-        step_(problem.model, kScaleBatch, &pool_, nullptr, sharded) {
+        step_(problem.model, problem.batch.count, &pool_, nullptr, sharded) {
     settings_.data_count = kScaleRows;
     settings_.kl_value = false;
   }
@@ -142,20 +143,22 @@ class TimedSum : public train::ShardedSum {
 /// the loopback.
 class Team {
  public:
-  Team(int size, std::int64_t shards) : size_(size) {
+  Team(int size, const BenchScaleOptions& options) : size_(size) {
     collective::StoreAddress address;
     address.token = collective::random_token();
     server_ = std::make_unique<collective::StoreServer>(address);
     address.port = server_->port();
+    if (options.memory) memory_ = collective::SharedMemory::create(size);
     for (int rank = 0; rank < size; ++rank) {
       collective::JobSettings settings;
       settings.rank = rank;
       settings.size = size;
       settings.address = address;
       settings.has_store = true;
+      if (memory_) settings.memory = memory_->path();
       jobs_.push_back(std::make_unique<collective::Job>(settings));
       sums_.push_back(std::make_unique<workflows::JobShardedSum>(
-          *jobs_.back(), shards, nullptr, nullptr));
+          *jobs_.back(), options.shards, nullptr, nullptr));
     }
   }
 
@@ -179,6 +182,7 @@ class Team {
  private:
   int size_;
   std::unique_ptr<collective::StoreServer> server_;
+  std::unique_ptr<collective::SharedMemory> memory_;
   std::vector<std::unique_ptr<collective::Job>> jobs_;
   std::vector<std::unique_ptr<workflows::JobShardedSum>> sums_;
 };
@@ -187,15 +191,15 @@ class Team {
 class NetworkBench {
  public:
   NetworkBench(const std::string& network, const BenchScaleOptions& options)
-      : problem_(network, options.seed),
+      : problem_(network, options.batch, options.seed),
         timed_(options.shards),
         plain_(problem_, options.seed, 1, nullptr),
         two_threads_(problem_, options.seed, 2, nullptr),
         sharded_(problem_, options.seed, 1, &timed_) {
     result_.network = network;
-    result_.batch = kScaleBatch;
+    result_.batch = options.batch;
     for (const int workers : options.workers) {
-      teams_.emplace_back(std::make_unique<Team>(workers, options.shards));
+      teams_.emplace_back(std::make_unique<Team>(workers, options));
       auto& trainings = shared_.emplace_back();
       for (int rank = 0; rank < workers; ++rank) {
         trainings.push_back(std::make_unique<ScaleTraining>(
@@ -280,7 +284,7 @@ std::vector<Exchange> time_exchanges(const BenchScaleOptions& options,
   std::vector<Exchange> result;
   for (const int workers : options.workers) {
     if (workers == 1) continue;
-    Team team(workers, options.shards);
+    Team team(workers, options);
     std::vector<std::int64_t> steps(static_cast<std::size_t>(workers));
     for (const std::int64_t numbers : sizes) {
       std::vector<std::vector<float>> sums(
@@ -308,6 +312,9 @@ std::vector<Exchange> time_exchanges(const BenchScaleOptions& options,
 BenchScaleResult bench_scale(const BenchScaleOptions& options) {
   RADIR_CHECK(options.rounds > 0, ArgumentError,
               "bench scale: rounds must be positive, but is ", options.rounds);
+  RADIR_CHECK(options.batch > 0, ArgumentError,
+              "bench scale: the batch must be positive, but is ",
+              options.batch);
   RADIR_CHECK(!options.networks.empty() && !options.workers.empty(),
               ArgumentError,
               "bench scale: there must be networks and numbers of workers");
@@ -324,12 +331,17 @@ BenchScaleResult bench_scale(const BenchScaleOptions& options) {
     result.networks.push_back(bench.result());
     sizes.push_back(result.networks.back().cost.numbers);
   }
-  result.exchanges = time_exchanges(options, sizes);
+  BenchScaleOptions between_machines = options;
+  between_machines.memory = false;
+  result.exchanges = time_exchanges(between_machines, sizes);
   if (result.exchanges.empty()) return result;
   result.exchange = fit_exchange(result.exchanges);
+  result.exchange_here = options.memory
+                             ? fit_exchange(time_exchanges(options, sizes))
+                             : result.exchange;
   for (BenchScaleNetwork& network : result.networks) {
     for (BenchScaleRow& row : network.rows) {
-      row.model_us = 1e6 * step_seconds_here(network.cost, result.exchange,
+      row.model_us = 1e6 * step_seconds_here(network.cost, result.exchange_here,
                                              row.workers, result.cores);
     }
   }

@@ -21,6 +21,7 @@ constexpr const char* kPort = "MASTER_PORT";
 constexpr const char* kToken = "RADIR_JOB_TOKEN";
 constexpr const char* kStorePort = "RADIR_STORE_PORT";
 constexpr const char* kHasStore = "RADIR_JOB_HAS_STORE";
+constexpr const char* kMemory = "RADIR_JOB_MEMORY";
 constexpr const char* kTimeout = "RADIR_JOB_TIMEOUT";
 constexpr const char* kLease = "RADIR_JOB_LEASE";
 constexpr int kMostWorkers = 1000;
@@ -112,6 +113,8 @@ std::optional<JobSettings> job_settings(const Environment& environment) {
               "given; make one with: openssl rand -hex 16");
   settings.address.token = token;
   settings.has_store = environment(kHasStore) != nullptr;
+  const char* const memory = environment(kMemory);
+  if (memory != nullptr) settings.memory = memory;
   settings.timeout =
       seconds_of(environment, kTimeout).value_or(settings.timeout);
   settings.lease = seconds_of(environment, kLease).value_or(settings.lease);
@@ -131,11 +134,15 @@ std::vector<std::pair<std::string, std::string>> job_environment(
           {kStorePort, port},
           {kToken, settings.address.token},
           {kHasStore, "1"},
+          {kMemory, settings.memory},
           {kTimeout, seconds(settings.timeout)},
           {kLease, seconds(settings.lease)}};
 }
 
 Job::Job(const JobSettings& settings) : settings_(settings) {
+  if (!settings.memory.empty()) {
+    memory_ = SharedMemory::open(settings.memory, settings.rank);
+  }
   if (settings.rank == 0 && !settings.has_store) {
     server_ = std::make_unique<StoreServer>(settings.address);
     store_ = &server_->store();

@@ -14,6 +14,7 @@
 
 #include "collective/connection.h"
 #include "radir/collective/membership.h"
+#include "radir/collective/shared_memory.h"
 #include "radir/files/posix_file.h"
 
 extern char** environ;
@@ -77,6 +78,8 @@ class Launch {
     if (job_.address.token.empty()) job_.address.token = random_token();
     server_ = std::make_unique<StoreServer>(job_.address);
     job_.address.port = server_->port();
+    memory_ = SharedMemory::create(options.workers);
+    job_.memory = memory_ ? memory_->path() : "";
     restarts_left_ = options.restarts;
   }
 
@@ -268,6 +271,7 @@ class Launch {
   const LaunchOptions& options_;
   JobSettings job_;
   std::unique_ptr<StoreServer> server_;
+  std::unique_ptr<SharedMemory> memory_;  // of the workers
   std::vector<Worker> workers_;
   int restarts_left_ = 0;
   int first_ = 0;  // the lowest rank that runs

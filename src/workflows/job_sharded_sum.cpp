@@ -11,6 +11,7 @@
 #include "radir/core/error.h"
 #include "radir/workflows/resumable_run.h"
 #include "radir/workflows/shared_run.h"
+#include "workflows/received_sum.h"
 
 namespace radir::workflows {
 namespace {
@@ -229,6 +230,11 @@ std::vector<Member> JobShardedSum::owners(const Subtree& tree) const {
   return result;
 }
 
+bool JobShardedSum::has_part(const std::vector<Member>& having) const {
+  return std::any_of(having.begin(), having.end(),
+                     [&](const Member& member) { return is_here(member); });
+}
+
 std::string JobShardedSum::round_key() const {
   return kSums + padded(members_.generation()) + "/" + padded(round_) + "/";
 }
@@ -305,10 +311,7 @@ void JobShardedSum::add_halves(const Subtree& all, float* sum) {
 /// is that of all of it. It belongs to the worker with its first shard.
 bool JobShardedSum::contribute(const Subtree& tree, float* sum) {
   const std::vector<Member> having = owners(tree);
-  if (std::none_of(having.begin(), having.end(),
-                   [&](const Member& member) { return is_here(member); })) {
-    return false;
-  }
+  if (!has_part(having)) return false;
   if (is_here(having.front())) {
     make(tree, sum);
     post(tree, sum);
@@ -321,19 +324,14 @@ bool JobShardedSum::contribute(const Subtree& tree, float* sum) {
 
 /// The sum of one half, for which all workers wait.
 void JobShardedSum::fetch(const Subtree& tree, float* sum) {
-  if (const auto received = receive(tree)) {
-    std::memcpy(sum, numbers_in(tree, received), byte_count());
-    return;
-  }
+  if (const auto received = receive(tree)) return received->copy_to(sum);
   make(tree, sum);
   post(tree, sum);
 }
 
 /// The same, added to `sum`.
 void JobShardedSum::add_fetched(const Subtree& tree, float* sum) {
-  if (const auto received = receive(tree)) {
-    return train::add_to(numbers_in(tree, received), count_, sum);
-  }
+  if (const auto received = receive(tree)) return received->add_to(sum);
   float* const made = buffer({0, shards()}).data();
   make(tree, made);
   post(tree, made);
@@ -341,9 +339,10 @@ void JobShardedSum::add_fetched(const Subtree& tree, float* sum) {
 }
 
 void JobShardedSum::obtain(const Subtree& tree, float* sum) {
-  const auto received = is_here(owner(tree.first)) ? nullptr : receive(tree);
-  if (received == nullptr) return make(tree, sum);
-  std::memcpy(sum, numbers_in(tree, received), byte_count());
+  if (!is_here(owner(tree.first))) {
+    if (const auto received = receive(tree)) return received->copy_to(sum);
+  }
+  make(tree, sum);
 }
 
 void JobShardedSum::make(const Subtree& tree, float* sum) {
@@ -364,24 +363,27 @@ void JobShardedSum::make(const Subtree& tree, float* sum) {
   train::add_to(right, count_, sum);
 }
 
-/// What the owner of a subtree has posted; null when it is gone.
-collective::SharedText JobShardedSum::receive(const Subtree& tree) {
+/// What the owner of a subtree has posted; nothing when it is gone.
+std::optional<ReceivedSum> JobShardedSum::receive(const Subtree& tree) {
   const Member from = owner(tree.first);
   Clock::time_point since = Clock::now();
   while (!alone_ && !members_.is_dropped(from)) {
     auto value = job_->store().wait(key(tree), kLook);
     if (value != nullptr) {
-      check_value(tree, *value);
-      return value;
+      ReceivedSum received = open(tree, std::move(value));
+      if (is_head(tree)) {
+        std::memcpy(&log_length_, received.text().data(), kLengthBytes);
+      }
+      return received;
     }
     // The worker that writes the checkpoint finishes the step first.
     alone_ = writes() && stop_requested_ && stop_requested_();
     if (alone_) break;
     check_wanted();
     look_after(tree, since);
-    if (!members_.is_in()) throw Rejoin("the others went on");
+    if (!members_.is_in()) throw Rejoin(kWentOn);
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 /// Drops the owners of a subtree that are gone, and its first when it takes too
@@ -418,48 +420,68 @@ std::size_t JobShardedSum::byte_count() const {
   return static_cast<std::size_t>(count_) * sizeof(float);
 }
 
-void JobShardedSum::check_value(const Subtree& tree, const std::string& value) {
-  const std::size_t before = is_head(tree) ? kLengthBytes : 0;
-  RADIR_CHECK(value.size() == before + byte_count(),
-              collective::ConnectionError, "worker ", owner(tree.first).rank,
-              " sends ", value.size(), " bytes instead of ",
-              before + byte_count(),
+/// Checks what came for a subtree.
+ReceivedSum JobShardedSum::open(const Subtree& tree,
+                                collective::SharedText text) const {
+  ReceivedSum received(job_->memory(), std::move(text),
+                       is_head(tree) ? kLengthBytes : 0, count_);
+  RADIR_CHECK(received.has_right_size(), collective::ConnectionError, "worker ",
+              owner(tree.first).rank, " sends ", received.size(),
+              " bytes instead of ", byte_count(),
               "; all workers must train the same network");
-  if (before > 0) std::memcpy(&log_length_, value.data(), before);
+  return received;
 }
 
-/// The sum in a value that check_value has seen.
-const float* JobShardedSum::numbers_in(
-    const Subtree& tree, const collective::SharedText& value) const {
-  const std::size_t before = is_head(tree) ? kLengthBytes : 0;
-  return reinterpret_cast<const float*>(value->data() + before);
+/// Sums in a subtree that contribute() posts.
+std::int64_t JobShardedSum::posts_in(const Subtree& tree) const {
+  const std::vector<Member> having = owners(tree);
+  if (!has_part(having)) return 0;
+  if (is_here(having.front())) return 1;
+  return posts_in(tree.left()) + posts_in(tree.right());
+}
+
+/// A reference to the sum in the memory that the workers share, where there is
+/// any. What others may wait for is of this round and the one before; some more
+/// are made for those who are gone.
+std::optional<std::string> JobShardedSum::put_into_memory(const float* sum) {
+  if (job_->memory() == nullptr) return std::nullopt;
+  constexpr std::int64_t kMore = 4;
+  const Subtree all{0, shards()};
+  const std::int64_t own =
+      shards() == 1 ? 1 : posts_in(all.left()) + posts_in(all.right());
+  return job_->memory()->put({reinterpret_cast<const char*>(sum), byte_count()},
+                             2 * own + kMore);
 }
 
 void JobShardedSum::post(const Subtree& tree, const float* sum) {
-  if (is_head(tree)) return post_head(key(tree), sum);
+  if (is_head(tree)) return post_head(tree, sum);
+  if (const auto reference = put_into_memory(sum)) {
+    return job_->store().set(key(tree), *reference);
+  }
   job_->store().set(key(tree),
                     {reinterpret_cast<const char*>(sum), byte_count()});
 }
 
 /// The first to post it decides how far all read the log.
-void JobShardedSum::post_head(const std::string& key, const float* sum) {
+void JobShardedSum::post_head(const Subtree& tree, const float* sum) {
   const std::int64_t length = members_.read();
-  const std::size_t bytes = byte_count();
   std::string& value = head_;
-  value.resize(kLengthBytes + bytes);
-  std::memcpy(value.data(), &length, kLengthBytes);
-  std::memcpy(value.data() + kLengthBytes, sum, bytes);
+  value.assign(reinterpret_cast<const char*>(&length), kLengthBytes);
+  if (const auto reference = put_into_memory(sum)) {
+    value += *reference;
+  } else {
+    value.append(reinterpret_cast<const char*>(sum), byte_count());
+  }
   log_length_ = length;
-  if (job_->store().compare_and_set(key, std::nullopt, value)) return;
-  const auto first = job_->store().get(key);
-  if (!first) throw Rejoin("the others went on");
-  RADIR_CHECK(
-      first->size() == value.size() &&
-          first->compare(kLengthBytes, bytes, value, kLengthBytes, bytes) == 0,
-      NumericalError, "worker ", job_->rank(), " and another one ",
-      "computed different sums of the same shards (", key,
-      "); see whether the memory of one is faulty");
-  std::memcpy(&log_length_, first->data(), kLengthBytes);
+  if (job_->store().compare_and_set(key(tree), std::nullopt, value)) return;
+  collective::SharedText text =
+      job_->store().wait(key(tree), collective::Milliseconds(0));
+  if (text == nullptr) throw Rejoin(kWentOn);
+  const ReceivedSum first = open(tree, std::move(text));
+  RADIR_CHECK(first.equals(sum), NumericalError, "worker ", job_->rank(),
+              " and another one computed different sums of the same shards (",
+              key(tree), "); see whether the memory of one is faulty");
+  std::memcpy(&log_length_, first.text().data(), kLengthBytes);
 }
 
 }  // namespace radir::workflows

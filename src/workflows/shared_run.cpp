@@ -68,7 +68,11 @@ void SharedRun::check_same(const Json& config) {
        "they round differently; set RADIR_ISA to the lower one (generic, "
        "avx2, avx512) for all workers"},
       {"number of workers", std::to_string(job_->size()),
-       "give all workers the same WORLD_SIZE"}};
+       "give all workers the same WORLD_SIZE"},
+      {"place of large sums",
+       job_->memory() == nullptr ? "the store" : "the memory of one machine",
+       "give a worker of radir launch the RADIR_JOB_MEMORY of the others, on "
+       "their machine"}};
   const Json command = config.value("command", Json::object());
   fingerprint.push_back({"command", command.value("name", ""),
                          "start all workers with the same command"});

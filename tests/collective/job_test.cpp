@@ -89,6 +89,7 @@ TEST(JobSettings, SayWhatIsMissingOrInvalid) {
 TEST(JobSettings, PassThroughTheEnvironmentOfAWorker) {
   JobSettings settings = *settings_of(usual());
   settings.timeout = Milliseconds(1500);
+  settings.memory = "/proc/1/fd/5";
   Variables variables;
   for (const auto& [name, value] : job_environment(settings, 3)) {
     variables[name] = value;
@@ -100,6 +101,7 @@ TEST(JobSettings, PassThroughTheEnvironmentOfAWorker) {
   EXPECT_EQ(read->lease, settings.lease);
   EXPECT_EQ(read->address.token, settings.address.token);
   EXPECT_TRUE(read->has_store);
+  EXPECT_EQ(read->memory, settings.memory);
 }
 
 class TwoWorkers : public ::testing::Test {

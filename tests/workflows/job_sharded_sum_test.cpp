@@ -21,6 +21,8 @@ using ::radir::testing::expect_error;
 
 constexpr std::int64_t kShards = 8;
 constexpr std::int64_t kCount = 5;
+/// Enough to go through memory, where there is any.
+constexpr std::int64_t kLargeCount = 20000;
 constexpr const char* kTraining = "fit";
 
 /// Numbers whose sum depends on the order of addition.
@@ -128,7 +130,8 @@ class JobShardedSumTest : public ::testing::Test {
   }
 
   /// Shards computed by each worker; the last dies at a step.
-  std::vector<std::int64_t> train_all(int workers, std::int64_t dies_at = -1) {
+  std::vector<std::int64_t> train_all(int workers, std::int64_t dies_at = -1,
+                                      std::int64_t count = kCount) {
     settings_.size = workers;
     std::vector<std::int64_t> shards(static_cast<std::size_t>(workers));
     std::vector<std::thread> threads;
@@ -137,7 +140,7 @@ class JobShardedSumTest : public ::testing::Test {
         const auto job = worker(rank);
         JobShardedSum sum(*job, kShards, nullptr, nullptr);
         shards[static_cast<std::size_t>(rank)] =
-            train(sum, rank == workers - 1 ? dies_at : -1);
+            train(sum, rank == workers - 1 ? dies_at : -1, count);
       });
     }
     for (std::thread& thread : threads) thread.join();
@@ -180,6 +183,53 @@ TEST_F(JobShardedSumTest, GoesOnWithoutAWorkerThatDied) {
     const std::vector<std::int64_t> shards = train_all(workers, 5);
     EXPECT_LT(shards.back(), 6 * kShards);
   }
+}
+
+TEST_F(JobShardedSumTest, LargeSumsGoThroughMemory) {
+  const auto memory = collective::SharedMemory::create(kShards);
+  settings_.memory = memory->path();
+  for (const int workers : {2, 3, 5, 8}) {
+    for (const std::int64_t dies_at : {-1, 7}) {
+      server_->store().erase_range("a", "z");
+      train_all(workers, dies_at, kLargeCount);
+    }
+  }
+}
+
+TEST_F(JobShardedSumTest, SumsThatMemoryDoesNotKeepAreNotUsed) {
+  settings_.size = 2;
+  const auto memory = collective::SharedMemory::create(2);
+  settings_.memory = memory->path();
+  // A worker whose values are replaced before they are read.
+  std::thread other([&] {
+    wait_until_joined(0, 1);
+    const auto job = worker(1);
+    collective::Membership members(*job);
+    members.join([] {});
+    const std::string value(kLargeCount * sizeof(float), 'x');
+    const std::string reference = *job->memory()->put(value, 1);
+    for (int i = 0; i < 2; ++i) job->memory()->put(value, 1);
+    job->store().wait("sum/000000000000/000000000000/0 fit/0/0-4",
+                      settings_.timeout);
+    job->store().set("sum/000000000000/000000000000/0 fit/0/4-4", reference);
+    job->store().wait("checked", settings_.timeout);
+  });
+  const auto job = worker(0);
+  JobShardedSum sum(*job, kShards, nullptr, nullptr);
+  std::vector<float> found(kLargeCount);
+  sum.begin_step(kTraining, 0, [] {});
+  expect_error<Rejoin>(
+      [&] {
+        sum.add_up(
+            kLargeCount,
+            [](std::int64_t first, std::int64_t number, float* out) {
+              add_tree(0, first, number, kLargeCount, out);
+            },
+            found.data());
+      },
+      "the others went on");
+  job->store().set("checked", "");
+  other.join();
 }
 
 TEST_F(JobShardedSumTest, GoesOnWithoutAWorkerThatHangsWhichJoinsAgain) {

@@ -9,10 +9,14 @@
 namespace radir::bench {
 
 struct BenchScaleOptions {
-  /// Of "lenet5" and "uci" (13-50-1), with batches of 100.
+  /// Of "lenet5" and "uci" (13-50-1).
   std::vector<std::string> networks = {"lenet5", "uci"};
   std::vector<int> workers = {1, 2, 4, 8};
+  std::int64_t batch = 100;
   std::int64_t shards = 8;
+  /// Whether the workers exchange sums through memory, as those of `radir
+  /// launch` do, or through the store, as those of several machines.
+  bool memory = true;
   /// Rounds, in each of which every variant takes its turn.
   int rounds = 9;
   std::uint64_t seed = 0;
@@ -41,15 +45,17 @@ struct BenchScaleNetwork {
 
 struct BenchScaleResult {
   std::vector<BenchScaleNetwork> networks;
-  std::vector<Exchange> exchanges;
-  ExchangeModel exchange;  ///< fitted to them
+  std::vector<Exchange> exchanges;  ///< through the store
+  ExchangeModel exchange;           ///< fitted to them
+  ExchangeModel exchange_here;      ///< the same of those on this machine
   int cores = 1;
 };
 
 /// Times training steps whose batches are cut into shards: alone and shared by
 /// workers, which are threads of this process with connections of their own to
-/// a store on the loopback; and the exchange of the workers by itself. Throws
-/// ArgumentError for an unknown network or impossible numbers.
+/// a store on the loopback, and memory that they share; and the exchange of the
+/// workers by itself. Throws ArgumentError for an unknown network or impossible
+/// numbers.
 BenchScaleResult bench_scale(const BenchScaleOptions& options);
 
 }  // namespace radir::bench

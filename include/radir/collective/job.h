@@ -9,6 +9,7 @@
 
 #include "radir/collective/collective.h"
 #include "radir/collective/lease_keeper.h"
+#include "radir/collective/shared_memory.h"
 #include "radir/collective/store.h"
 #include "radir/collective/store_server.h"
 
@@ -22,6 +23,8 @@ struct JobSettings {
   /// Whether another process, such as `radir launch`, has the store; if not,
   /// the worker with rank 0 has.
   bool has_store = false;
+  /// SharedMemory::path() where all workers are on one machine; empty: none.
+  std::string memory;
   /// For workers to come and to answer.
   Milliseconds timeout = std::chrono::minutes(2);
   /// After this time without a sign of life another worker takes the tasks.
@@ -34,8 +37,8 @@ using Environment = std::function<const char*(const char*)>;
 /// The job that the environment describes; none without MASTER_ADDR. Reads
 /// RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT as libtorch does, the ranks
 /// and sizes of Slurm, Open MPI and MPICH where the first two are missing, and
-/// RADIR_JOB_TOKEN, RADIR_STORE_PORT, RADIR_JOB_TIMEOUT and RADIR_JOB_LEASE
-/// (seconds). Throws ArgumentError that names the variable.
+/// RADIR_JOB_TOKEN, RADIR_STORE_PORT, RADIR_JOB_MEMORY, RADIR_JOB_TIMEOUT and
+/// RADIR_JOB_LEASE (seconds). Throws ArgumentError that names the variable.
 std::optional<JobSettings> job_settings(const Environment& environment);
 
 /// The environment of worker `rank`, for job_settings() in its process.
@@ -55,7 +58,7 @@ using Fingerprint = std::vector<FingerprintPart>;
 class Job {
  public:
   /// Starts the store if it is this worker's, else connects to it. Throws as
-  /// StoreServer and connect_store do.
+  /// StoreServer, connect_store and SharedMemory::open do.
   explicit Job(const JobSettings& settings);
   /// The worker with the store waits a while for the others to leave.
   ~Job();
@@ -67,6 +70,8 @@ class Job {
   const JobSettings& settings() const { return settings_; }
   Store& store() { return *store_; }
   LeaseKeeper& leases() { return *leases_; }
+  /// Null where values go through the store.
+  SharedMemory* memory() { return memory_.get(); }
   /// Of all workers.
   Collective collective(const std::string& name);
 
@@ -80,6 +85,7 @@ class Job {
   std::unique_ptr<Store> connection_;
   Store* store_ = nullptr;
   std::unique_ptr<LeaseKeeper> leases_;
+  std::unique_ptr<SharedMemory> memory_;
 };
 
 }  // namespace radir::collective

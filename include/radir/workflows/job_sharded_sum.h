@@ -14,11 +14,14 @@
 
 namespace radir::workflows {
 
+class ReceivedSum;
+
 /// The shards of a batch, shared out to the workers of a job, which may die and
 /// join at any time. Each worker adds up its own subtrees and puts the sums
-/// into the store; who has the first shard of a larger subtree adds up its
-/// halves. A sum has the same bits whoever makes it, so that what is missing
-/// because its worker is gone is made by those who wait for it.
+/// into the store, or into the memory that the workers share; who has the first
+/// shard of a larger subtree adds up its halves. A sum has the same bits
+/// whoever makes it, so that what is missing because its worker is gone is made
+/// by those who wait for it.
 class JobShardedSum : public train::ShardedSum {
  public:
   /// `job` must outlive the object. `stop_requested` is asked while it waits;
@@ -67,12 +70,12 @@ class JobShardedSum : public train::ShardedSum {
   void add_fetched(const Subtree& tree, float* sum);
   void obtain(const Subtree& tree, float* sum);
   void make(const Subtree& tree, float* sum);
-  collective::SharedText receive(const Subtree& tree);
-  void check_value(const Subtree& tree, const std::string& value);
-  const float* numbers_in(const Subtree& tree,
-                          const collective::SharedText& value) const;
+  std::optional<ReceivedSum> receive(const Subtree& tree);
+  ReceivedSum open(const Subtree& tree, collective::SharedText text) const;
   void post(const Subtree& tree, const float* sum);
-  void post_head(const std::string& key, const float* sum);
+  void post_head(const Subtree& tree, const float* sum);
+  std::int64_t posts_in(const Subtree& tree) const;
+  std::optional<std::string> put_into_memory(const float* sum);
   void look_after(const Subtree& tree, Clock::time_point& since);
 
   bool is_here(const collective::Member& member) const;
@@ -80,6 +83,7 @@ class JobShardedSum : public train::ShardedSum {
   std::int64_t share_begin(std::size_t index) const;
   const collective::Member& owner(std::int64_t shard) const;
   std::vector<collective::Member> owners(const Subtree& tree) const;
+  bool has_part(const std::vector<collective::Member>& having) const;
   std::string round_key() const;
   std::string key(const Subtree& tree) const;
   std::size_t byte_count() const;

@@ -69,9 +69,13 @@ std::vector<MachinesStep> predict(const Cluster& cluster,
 
 void add_predicted_json(const BenchScaleResult& result, const Cluster& cluster,
                         ordered_json& json) {
-  json["exchange"] = {{"level_us", 1e6 * result.exchange.level_seconds},
-                      {"ns_per_byte", 1e9 * result.exchange.byte_seconds},
-                      {"worst_error", result.exchange.worst_error}};
+  const auto described = [](const bench::ExchangeModel& exchange) {
+    return ordered_json{{"level_us", 1e6 * exchange.level_seconds},
+                        {"ns_per_byte", 1e9 * exchange.byte_seconds},
+                        {"worst_error", exchange.worst_error}};
+  };
+  json["exchange"] = described(result.exchange);
+  json["exchange_here"] = described(result.exchange_here);
   json["latency_us"] = cluster.latency_us;
   json["bandwidth_gbit"] = cluster.gigabits;
   json["machines"] = ordered_json::array();
@@ -217,6 +221,12 @@ void add_bench_scale(CLI::App& bench, Invocation& invocation) {
       ->add_option("--workers", options->workers,
                    "Numbers of workers (default: 1 2 4 8)")
       ->type_name("N");
+  command->add_option("--batch", options->batch, "Examples of a batch")
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_flag("!--through-store", options->memory,
+                    "Exchange sums through the store, as workers on several "
+                    "machines do, not through memory");
   command
       ->add_option("--shards", options->shards, "Number of shards of a batch")
       ->type_name("N")

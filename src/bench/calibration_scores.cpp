@@ -19,6 +19,9 @@ double interval_score(const likelihood::PredictiveMixture& prediction,
   return score;
 }
 
+/// Deviations from the mean to the ends of its 90 % interval.
+constexpr double kReach = 1.6448536269514722;
+
 double square(double value) { return value * value; }
 
 }  // namespace
@@ -36,6 +39,7 @@ std::vector<std::pair<std::string, double>> CalibrationScores::metrics() const {
   result.emplace_back("rmse", rmse);
   result.emplace_back("mean_error", mean_error);
   result.emplace_back("epistemic_sd", epistemic_sd);
+  result.emplace_back("mean_coverage_90", mean_coverage);
   return result;
 }
 
@@ -54,8 +58,11 @@ void CalibrationSums::add(const likelihood::PredictiveMixture& prediction,
   sums_.divergence +=
       likelihood::PredictiveMixture({truth}).log_density(target) - log_density;
   sums_.rmse += square(target - prediction.mean());
-  sums_.mean_error += square(truth.location - prediction.mean());
-  sums_.epistemic_sd += square(prediction.epistemic_deviation());
+  const double error = truth.location - prediction.mean();
+  const double deviation = prediction.epistemic_deviation();
+  sums_.mean_error += square(error);
+  sums_.epistemic_sd += square(deviation);
+  if (std::fabs(error) <= kReach * deviation) sums_.mean_coverage += 1;
 }
 
 CalibrationScores CalibrationSums::scores() const {
@@ -64,6 +71,7 @@ CalibrationScores CalibrationSums::scores() const {
   const auto count = static_cast<double>(count_);
   CalibrationScores result = sums_;
   for (double& share : result.coverage) share /= count;
+  result.mean_coverage /= count;
   result.interval_score /= count;
   result.log_likelihood /= count;
   result.divergence /= count;

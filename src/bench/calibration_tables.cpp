@@ -75,6 +75,7 @@ report::Table calibration_region_table(
                          {"mean_error", "error of mean"},
                          {"epistemic_sd", "epistemic sd"},
                          {"ratio", "sd / error", 2},
+                         {"mean_coverage_90", "mean in 90 %"},
                          {"divergence", "divergence (nats)"}});
   for (const BenchCalibrationRow& row : rows) {
     for (const CalibrationRegion& region : row.regions) {
@@ -85,6 +86,7 @@ report::Table calibration_region_table(
       cells.emplace_back(mean_text(region["epistemic_sd"]));
       cells.emplace_back(region["epistemic_sd"].mean /
                          region["mean_error"].mean);
+      cells.emplace_back(percent_text(region["mean_coverage_90"]));
       cells.emplace_back(mean_text(region["divergence"]));
       table.rows.push_back(std::move(cells));
     }

@@ -36,6 +36,7 @@ TEST(CalibrationScores, TheTruthIsCalibrated) {
     EXPECT_EQ(scores.divergence, 0) << process.name;
     EXPECT_EQ(scores.mean_error, 0) << process.name;
     EXPECT_EQ(scores.epistemic_sd, 0) << process.name;
+    EXPECT_EQ(scores.mean_coverage, 1) << process.name;
     for (std::size_t l = 0; l < scores.coverage.size(); ++l) {
       const double level = likelihood::kIntervalLevels[l] / 100.0;
       // Four standard errors, and the error of the distribution function.
@@ -76,6 +77,20 @@ TEST(CalibrationScores, AreThoseOfTheNormalDistribution) {
   EXPECT_NEAR(shifted.mean_error, 0.1, 1e-9);
   EXPECT_NEAR(shifted.epistemic_sd, 0.3, 1e-9);
   EXPECT_NEAR(shifted.rmse, std::hypot(0.5, 0.1), 0.03);
+}
+
+TEST(CalibrationScores, TheIntervalOfTheMeanHoldsTheTrueMean) {
+  const SimulatedProcess& linear = find_process("linear");
+  // Of ten rows, nine are off by 1.6 of the deviations that are claimed and one
+  // by 1.7, beyond the 1.645 of a 90 % interval.
+  std::int64_t row = 0;
+  const CalibrationScores scores =
+      scores_of(linear, [&](const MixtureComponent& t) {
+        const double off = 0.3 * (row++ % 10 == 0 ? 1.7 : -1.6);
+        return PredictiveMixture({{t.location + off + 0.3, t.scale},
+                                  {t.location + off - 0.3, t.scale}});
+      });
+  EXPECT_NEAR(scores.mean_coverage, 0.9, 1e-12);
 }
 
 TEST(CalibrationScores, NeedRows) {

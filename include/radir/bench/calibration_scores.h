@@ -30,6 +30,9 @@ struct CalibrationScores {
   /// deviation that the prediction claims for it; root mean squares.
   double mean_error = 0;
   double epistemic_sd = 0;
+  /// Share of the rows whose true mean is within 1.645 of these deviations, the
+  /// 90 % interval of a normal distribution, of the predicted one.
+  double mean_coverage = 0;
 
   /// Names and values of all scores: coverage_50, ..., interval_score, ...
   std::vector<std::pair<std::string, double>> metrics() const;

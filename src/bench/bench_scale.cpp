@@ -155,7 +155,7 @@ class Team {
       settings.size = size;
       settings.address = address;
       settings.has_store = true;
-      if (memory_) settings.memory = memory_->path();
+      if (memory_) settings.memory = memory_->place();
       jobs_.push_back(std::make_unique<collective::Job>(settings));
       sums_.push_back(std::make_unique<workflows::JobShardedSum>(
           *jobs_.back(), options.shards, nullptr, nullptr));

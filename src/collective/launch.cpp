@@ -79,7 +79,7 @@ class Launch {
     server_ = std::make_unique<StoreServer>(job_.address);
     job_.address.port = server_->port();
     memory_ = SharedMemory::create(options.workers);
-    job_.memory = memory_ ? memory_->path() : "";
+    job_.memory = memory_ ? memory_->place() : "";
     restarts_left_ = options.restarts;
   }
 

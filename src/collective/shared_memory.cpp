@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,18 +12,32 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
+#include "collective/connection.h"
 #include "radir/core/error.h"
 
 namespace radir::collective {
 namespace {
 
 /// Of an area. Only what is written takes memory.
-constexpr std::int64_t kAreaBytes = std::int64_t{1} << 30;
+constexpr std::int64_t kAreaBytes = std::int64_t{1} << 29;
 constexpr std::int64_t kHeaderBytes = 4096;
 constexpr std::int64_t kAlignment = 64;
+constexpr std::size_t kNameBytes = 16;  // hexadecimal digits
+/// Nobody may change its size below those who read it.
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
+constexpr const char* kReference = "memory ";
 
 std::int64_t area_offset(int area) { return area * kAreaBytes; }
+
+/// Limits of the address space are meant for the work, and workers of a program
+/// whose memory may not be dumped cannot open each other's files.
+bool workers_could_map() {
+  rlimit limit{};
+  return sizeof(std::size_t) >= 8 && ::getrlimit(RLIMIT_AS, &limit) == 0 &&
+         limit.rlim_cur == RLIM_INFINITY && ::prctl(PR_GET_DUMPABLE) == 1;
+}
 
 }  // namespace
 
@@ -32,6 +48,9 @@ struct SharedMemory::Header {
     std::int64_t begin;
     std::int64_t end;
   };
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+  char name[kNameBytes];              ///< of all the memory, in the first area
   std::uint64_t last;                 ///< number of the newest value, from 1
   std::atomic<std::uint64_t> oldest;  ///< of those that are still there
   std::int64_t end;                   ///< of the newest value
@@ -40,41 +59,65 @@ struct SharedMemory::Header {
 };
 
 std::unique_ptr<SharedMemory> SharedMemory::create(int workers) {
-  const int descriptor = ::memfd_create("radir-job", MFD_CLOEXEC);
+  if (!workers_could_map()) return nullptr;
+  const int descriptor =
+      ::memfd_create("radir-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) return nullptr;
   const std::string path = "/proc/" + std::to_string(::getpid()) + "/fd/" +
                            std::to_string(descriptor);
-  std::unique_ptr<SharedMemory> memory(new SharedMemory(descriptor, path));
-  if (::ftruncate(descriptor, area_offset(workers)) != 0) return nullptr;
+  std::unique_ptr<SharedMemory> memory(
+      new SharedMemory(descriptor, path, random_hex(kNameBytes / 2)));
+  const bool is_made = ::ftruncate(descriptor, area_offset(workers)) == 0 &&
+                       ::fcntl(descriptor, F_ADD_SEALS, kSeals) == 0 &&
+                       ::pwrite(descriptor, memory->name_.data(), kNameBytes,
+                                0) == static_cast<ssize_t>(kNameBytes);
   // Where there is no /proc, workers could not open it.
-  return ::access(path.c_str(), R_OK | W_OK) == 0 ? std::move(memory) : nullptr;
+  if (!is_made || ::access(path.c_str(), R_OK | W_OK) != 0) return nullptr;
+  return memory;
 }
 
-std::unique_ptr<SharedMemory> SharedMemory::open(const std::string& path,
+std::unique_ptr<SharedMemory> SharedMemory::open(const std::string& place,
                                                  int area) {
+  const std::size_t space = place.rfind(' ');
+  const std::string path = place.substr(0, space);
+  const std::string name =
+      space == std::string::npos ? "" : place.substr(space + 1);
+  const char* const advice =
+      "; start all workers on the machine of radir launch, as the same user "
+      "and with its RADIR_JOB_MEMORY, or unset that for a job of another kind";
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   RADIR_CHECK(descriptor >= 0, IoError, "cannot open the memory of the job, ",
-              path, ": ", std::strerror(errno), "; start all workers on the ",
-              "machine of radir launch, as the same user");
-  std::unique_ptr<SharedMemory> memory(new SharedMemory(descriptor, path));
+              path, ": ", std::strerror(errno), advice);
+  std::unique_ptr<SharedMemory> memory(
+      new SharedMemory(descriptor, path, name));
   struct stat status {};
-  const bool fits = ::fstat(descriptor, &status) == 0 && status.st_size > 0 &&
-                    status.st_size % kAreaBytes == 0 &&
-                    area < status.st_size / kAreaBytes;
-  RADIR_CHECK(fits, IoError, path, " is not the memory of this job");
-  memory->areas_ = static_cast<int>(status.st_size / kAreaBytes);
-  void* const mapped =
-      ::mmap(nullptr, memory->byte_count(), PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_NORESERVE, descriptor, 0);
-  RADIR_CHECK(mapped != MAP_FAILED, IoError, "cannot map the memory of the ",
-              "job: ", std::strerror(errno));
-  memory->memory_ = static_cast<char*>(mapped);
+  char found[kNameBytes];
+  const int seals = ::fcntl(descriptor, F_GET_SEALS);
+  const bool is_it =
+      name.size() == kNameBytes && seals >= 0 && (seals & kSeals) == kSeals &&
+      ::fstat(descriptor, &status) == 0 && status.st_size % kAreaBytes == 0 &&
+      area < status.st_size / kAreaBytes &&
+      ::pread(descriptor, found, kNameBytes, 0) ==
+          static_cast<ssize_t>(kNameBytes) &&
+      name.compare(0, kNameBytes, found, kNameBytes) == 0;
+  RADIR_CHECK(is_it, IoError, path, " is not the memory of this job", advice);
+  memory->map(static_cast<int>(status.st_size / kAreaBytes));
   if (memory->take_area(area)) memory->own_ = area;
   return memory;
 }
 
-SharedMemory::SharedMemory(int descriptor, std::string path)
-    : descriptor_(descriptor), path_(std::move(path)) {}
+SharedMemory::SharedMemory(int descriptor, std::string path, std::string name)
+    : descriptor_(descriptor), path_(std::move(path)), name_(std::move(name)) {}
+
+void SharedMemory::map(int areas) {
+  areas_ = areas;
+  void* const mapped = ::mmap(nullptr, byte_count(), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
+  RADIR_CHECK(mapped != MAP_FAILED, IoError, "cannot map the memory of the ",
+              "job: ", std::strerror(errno), "; start fewer workers");
+  memory_ = static_cast<char*>(mapped);
+  ::madvise(mapped, byte_count(), MADV_DONTDUMP);
+}
 
 SharedMemory::~SharedMemory() {
   if (memory_ != nullptr) ::munmap(memory_, byte_count());
@@ -114,9 +157,19 @@ std::optional<std::string> SharedMemory::put(std::string_view bytes,
     return std::nullopt;
   }
   Header& area = header(own_);
-  // One more for what is left over at the end of the ring.
-  area.ring = std::max(area.ring, kHeaderBytes + (kept + 1) * step);
   std::int64_t begin = std::max(area.end, kHeaderBytes);
+  // One more for what is left over at the end of the ring.
+  const std::int64_t wanted = (kept + 1) * step;
+  if (kHeaderBytes + wanted > area.ring) {
+    // Behind all that may still be needed. Memory that is short is found here,
+    // not by a signal while it is written.
+    begin = std::max(area.ring, kHeaderBytes);
+    if (begin + wanted > kAreaBytes ||
+        ::fallocate(descriptor_, 0, area_offset(own_) + begin, wanted) != 0) {
+      return std::nullopt;
+    }
+    area.ring = begin + wanted;
+  }
   if (begin + step > area.ring) begin = kHeaderBytes;
   const std::uint64_t number = area.last + 1;
 
@@ -137,10 +190,15 @@ std::optional<std::string> SharedMemory::put(std::string_view bytes,
 
   char text[100];
   const int length = std::snprintf(
-      text, sizeof text, "memory %d %llu %lld %lld", own_,
-      static_cast<unsigned long long>(number), static_cast<long long>(begin),
-      static_cast<long long>(size));
+      text, sizeof text, "%s%s %d %llu %lld %lld", kReference, name_.c_str(),
+      own_, static_cast<unsigned long long>(number),
+      static_cast<long long>(begin), static_cast<long long>(size));
   return std::string(text, static_cast<std::size_t>(length));
+}
+
+bool SharedMemory::is_reference(std::string_view text) {
+  const std::string_view start = kReference;
+  return text.substr(0, start.size()) == start;
 }
 
 SharedMemory::Value SharedMemory::find(const std::string& reference) const {
@@ -149,10 +207,13 @@ SharedMemory::Value SharedMemory::find(const std::string& reference) const {
   long long begin = 0;
   long long size = 0;
   int length = 0;
-  const int read = std::sscanf(reference.c_str(), "memory %d %llu %lld %lld%n",
-                               &area, &number, &begin, &size, &length);
-  RADIR_CHECK(read == 4 &&
-                  static_cast<std::size_t>(length) == reference.size() &&
+  const std::string start = kReference + name_;
+  const std::string rest =
+      reference.substr(std::min(start.size(), reference.size()));
+  const int read = std::sscanf(rest.c_str(), " %d %llu %lld %lld%n", &area,
+                               &number, &begin, &size, &length);
+  RADIR_CHECK(reference.compare(0, start.size(), start) == 0 && read == 4 &&
+                  static_cast<std::size_t>(length) == rest.size() &&
                   area >= 0 && area < areas_ && size >= 0 &&
                   begin >= kHeaderBytes && begin <= kAreaBytes - size,
               IoError, "\"", reference.substr(0, 60),

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "radir/core/error.h"
 #include "radir/train/sharded_sum.h"
 #include "radir/workflows/resumable_run.h"
 
@@ -20,7 +21,13 @@ ReceivedSum::ReceivedSum(const collective::SharedMemory* memory,
   bytes_ = text_->data() + before;
   // Smaller sums are in the text; what is smaller than they may be is none.
   constexpr std::size_t kLeast = collective::SharedMemory::kLeastBytes;
-  if (memory == nullptr || size_ >= kLeast || byte_count_ < kLeast) return;
+  const bool is_reference =
+      size_ < kLeast && byte_count_ >= kLeast &&
+      collective::SharedMemory::is_reference({bytes_, size_});
+  if (!is_reference) return;
+  RADIR_CHECK(memory != nullptr, collective::ConnectionError,
+              "the other workers share memory of their machine; give this one ",
+              "their RADIR_JOB_MEMORY");
   in_memory_ = memory->find(text_->substr(before));
   size_ = in_memory_->size;
   bytes_ = in_memory_->bytes;

@@ -68,11 +68,7 @@ void SharedRun::check_same(const Json& config) {
        "they round differently; set RADIR_ISA to the lower one (generic, "
        "avx2, avx512) for all workers"},
       {"number of workers", std::to_string(job_->size()),
-       "give all workers the same WORLD_SIZE"},
-      {"place of large sums",
-       job_->memory() == nullptr ? "the store" : "the memory of one machine",
-       "give a worker of radir launch the RADIR_JOB_MEMORY of the others, on "
-       "their machine"}};
+       "give all workers the same WORLD_SIZE"}};
   const Json command = config.value("command", Json::object());
   fingerprint.push_back({"command", command.value("name", ""),
                          "start all workers with the same command"});
@@ -83,6 +79,13 @@ void SharedRun::check_same(const Json& config) {
   fingerprint.push_back({"number of shards",
                          config.value("shards", Json(0)).dump(),
                          "give all workers the same --shards"});
+  if (config.value("shards", 0) > 0) {
+    fingerprint.push_back(
+        {"place of large sums",
+         job_->memory() == nullptr ? "the store"
+                                   : "the memory " + job_->memory()->name(),
+         "give all workers the same RADIR_JOB_MEMORY, or none"});
+  }
   add_settings(command.value("options", command), fingerprint);
   job_->check_same(fingerprint);
 }

@@ -187,19 +187,54 @@ TEST_F(JobShardedSumTest, GoesOnWithoutAWorkerThatDied) {
 
 TEST_F(JobShardedSumTest, LargeSumsGoThroughMemory) {
   const auto memory = collective::SharedMemory::create(kShards);
-  settings_.memory = memory->path();
+  settings_.memory = memory->place();
   for (const int workers : {2, 3, 5, 8}) {
     for (const std::int64_t dies_at : {-1, 7}) {
       server_->store().erase_range("a", "z");
       train_all(workers, dies_at, kLargeCount);
     }
   }
+  // The first value of an area has the number 1, the next ones follow.
+  for (int rank = 0; rank < kShards; ++rank) {
+    const auto put = collective::SharedMemory::open(memory->place(), rank)
+                         ->put(std::string(1 << 16, 'x'), 1);
+    const std::string number =
+        put->substr(put->find(" " + std::to_string(rank) + " ") + 3);
+    EXPECT_GE(std::stoi(number), 20) << *put;
+  }
+}
+
+TEST_F(JobShardedSumTest, AWorkerWithoutTheMemorySaysSo) {
+  settings_.size = 2;
+  const auto memory = collective::SharedMemory::create(2);
+  std::thread other([&] {
+    wait_until_joined(0, 1);
+    collective::JobSettings settings = settings_;
+    settings.rank = 1;
+    settings.memory = memory->place();
+    collective::Job job(settings);
+    JobShardedSum sum(job, kShards, nullptr, nullptr);
+    try {
+      train(sum, -1, kLargeCount);
+    } catch (const Error&) {
+      // The other one gives up.
+    }
+  });
+  {
+    const auto job = worker(0);
+    JobShardedSum sum(*job, kShards, nullptr, nullptr);
+    expect_error<collective::ConnectionError>(
+        [&] { train(sum, -1, kLargeCount); },
+        "give this one their RADIR_JOB_MEMORY");
+    server_->store().set(collective::kFinishedKey, "");
+  }
+  other.join();
 }
 
 TEST_F(JobShardedSumTest, SumsThatMemoryDoesNotKeepAreNotUsed) {
   settings_.size = 2;
   const auto memory = collective::SharedMemory::create(2);
-  settings_.memory = memory->path();
+  settings_.memory = memory->place();
   // A worker whose values are replaced before they are read.
   std::thread other([&] {
     wait_until_joined(0, 1);

@@ -23,7 +23,7 @@ struct JobSettings {
   /// Whether another process, such as `radir launch`, has the store; if not,
   /// the worker with rank 0 has.
   bool has_store = false;
-  /// SharedMemory::path() where all workers are on one machine; empty: none.
+  /// SharedMemory::place() where all workers are on one machine; empty: none.
   std::string memory;
   /// For workers to come and to answer.
   Milliseconds timeout = std::chrono::minutes(2);

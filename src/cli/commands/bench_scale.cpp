@@ -156,6 +156,13 @@ std::string throughput_text(const bench::ExchangeModel& exchange) {
   return text.str();
 }
 
+void print_exchange(const char* where, const bench::ExchangeModel& exchange) {
+  std::cout << "\nThe exchange " << where << ": "
+            << 1e6 * exchange.level_seconds << " us per level and "
+            << throughput_text(exchange) << ", fitted within "
+            << static_cast<int>(100 * exchange.worst_error) << " %\n";
+}
+
 void print_predicted(const BenchScaleResult& result, const Cluster& cluster) {
   const bench::StepCost cost = cost_of(cluster, result);
   report::Table table;
@@ -172,11 +179,9 @@ void print_predicted(const BenchScaleResult& result, const Cluster& cluster) {
                           1e3 * step.exchange_seconds, 1e3 * step.seconds(),
                           alone / step.seconds()});
   }
-  std::cout << "\nThe exchange through the store: "
-            << 1e6 * result.exchange.level_seconds << " us per level and "
-            << throughput_text(result.exchange) << ", fitted within "
-            << static_cast<int>(100 * result.exchange.worst_error) << " %\n"
-            << "\nWhat to expect of machines with one worker each, "
+  print_exchange("on this machine", result.exchange_here);
+  print_exchange("through the store", result.exchange);
+  std::cout << "\nWhat to expect of machines with one worker each, "
             << cost.numbers << " numbers to add up and " << 1e3 * alone
             << " ms of compute per step\n\n"
             << to_text(table) << "\nAssumptions: a round trip takes "

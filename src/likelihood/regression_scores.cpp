@@ -82,6 +82,7 @@ class RegressionScorer::Impl {
           prediction.log_interval_density(target, resolution_);
     }
     score.probability = prediction.cdf(target);
+    set_interval(prediction, target, score);
     for (std::size_t l = 0; l < kIntervalLevels.size(); ++l) {
       score.widths[l] = width(prediction, l);
     }
@@ -103,6 +104,7 @@ class RegressionScorer::Impl {
               : exact().log_interval_density(target, resolution_);
     }
     score.probability = few.cdf(target);
+    set_interval(few, target, score);
     for (std::size_t l = 0; l < kIntervalLevels.size(); ++l) {
       const bool central = lower_[l].probability >= kLeastCompressed &&
                            upper_[l].probability <= 1 - kLeastCompressed;
@@ -110,6 +112,22 @@ class RegressionScorer::Impl {
                             ? few.quantile(upper_[l]) - few.quantile(lower_[l])
                             : width(exact(), l);
     }
+  }
+
+  /// The interval that the target stands for, after all else of it.
+  template <typename Prediction>
+  void set_interval(const Prediction& prediction, double target,
+                    RegressionScore& score) const {
+    if (!score.log_interval_density) return;
+    const double inside = std::exp(*score.log_interval_density) * resolution_;
+    // The density hardly changes in an interval of little probability, so half
+    // of that lies below the target, to a thousandth.
+    constexpr double kLittle = 0.01;
+    const double tail = std::min(score.probability, 1 - score.probability);
+    score.interval_probability = inside;
+    score.probability_below = inside < kLittle * tail
+                                  ? score.probability - inside / 2
+                                  : prediction.cdf(target - resolution_ / 2);
   }
 
   double width(const PredictiveMixture& prediction, std::size_t level) const {
@@ -153,6 +171,20 @@ RegressionScore score(const PredictiveMixture& prediction, double target,
   return RegressionScorer(correction, resolution)(prediction, target);
 }
 
+bool RegressionScore::is_inside(double lower, double upper) const {
+  return probability >= lower && probability <= upper;
+}
+
+double RegressionScore::share_inside(double lower, double upper) const {
+  // Sums with a probability near 1 lose the digits of less.
+  constexpr double kLeast = 1e-12;
+  if (interval_probability < kLeast) return is_inside(lower, upper) ? 1 : 0;
+  const double end = probability_below + interval_probability;
+  const double inside =
+      std::min(end, upper) - std::max(probability_below, lower);
+  return std::clamp(inside / interval_probability, 0.0, 1.0);
+}
+
 RegressionScore RegressionScore::scaled(double factor) const {
   RegressionScore result = *this;
   const double log_factor = std::log(factor);
@@ -168,6 +200,7 @@ bool RegressionScore::is_finite() const {
   const auto finite = [](double value) { return std::isfinite(value); };
   return finite(log_density) && finite(log_interval_density.value_or(0)) &&
          finite(residual * residual) && finite(crps) && finite(probability) &&
+         finite(interval_probability) && finite(probability_below) &&
          std::all_of(widths.begin(), widths.end(), finite);
 }
 
@@ -193,10 +226,10 @@ void RegressionScores::add(const RegressionScore& score) {
   absolutes_.push_back(std::abs(score.residual));
   crps_ += score.crps;
   for (std::size_t l = 0; l < kIntervalLevels.size(); ++l) {
-    const bool inside = score.probability >= intervals_[l].lower &&
-                        score.probability <= intervals_[l].upper;
-    intervals_[l].inside += inside ? 1 : 0;
-    intervals_[l].width += score.widths[l];
+    Interval& interval = intervals_[l];
+    interval.inside += score.is_inside(interval.lower, interval.upper) ? 1 : 0;
+    interval.share_inside += score.share_inside(interval.lower, interval.upper);
+    interval.width += score.widths[l];
   }
   for (std::size_t i = 0; i < below_.size(); ++i) {
     if (score.probability <= quantiles_[i]) ++below_[i];
@@ -219,14 +252,17 @@ std::vector<std::pair<std::string, double>> RegressionScores::metrics() const {
       std::accumulate(absolutes_.begin(), absolutes_.end(), 0.0) / count);
   result.emplace_back("median_absolute_error", median(absolutes_));
   result.emplace_back("crps", crps_ / count);
-  for (std::size_t l = 0; l < intervals_.size(); ++l) {
-    result.emplace_back("coverage_" + std::to_string(kIntervalLevels[l]),
-                        intervals_[l].inside / count);
+  const auto add_levels = [&](const std::string& name, double Interval::*sum) {
+    for (std::size_t l = 0; l < intervals_.size(); ++l) {
+      result.emplace_back(name + std::to_string(kIntervalLevels[l]),
+                          intervals_[l].*sum / count);
+    }
+  };
+  add_levels("coverage_", &Interval::inside);
+  if (intervals_known_ == count_) {
+    add_levels("interval_coverage_", &Interval::share_inside);
   }
-  for (std::size_t l = 0; l < intervals_.size(); ++l) {
-    result.emplace_back("width_" + std::to_string(kIntervalLevels[l]),
-                        intervals_[l].width / count);
-  }
+  add_levels("width_", &Interval::width);
   double error = 0;
   for (std::size_t i = 0; i < below_.size(); ++i) {
     error += std::abs(static_cast<double>(below_[i]) / count -

@@ -40,6 +40,7 @@ UciScore uci_score(const workflows::TableModel& model,
         const auto score = likelihood::score(p, target, {}, code.resolution);
         result.interval_log_likelihood += score.log_interval_density.value_or(
             std::numeric_limits<double>::quiet_NaN());
+        result.interval_coverage_90 += score.share_inside(0.05, 0.95);
         result.crps += score.crps;
         squares += (target - p.mean()) * (target - p.mean());
         const double probability = p.cdf(target);
@@ -52,6 +53,7 @@ UciScore uci_score(const workflows::TableModel& model,
   result.rmse = std::sqrt(squares / count);
   result.coverage_90 /= count;
   result.interval_log_likelihood /= count;
+  result.interval_coverage_90 /= count;
   result.crps /= count;
   workflows::SeenCount seen;
   model.seen_rows.count(test, model.encoder.input_size(), seen);
@@ -89,6 +91,7 @@ nlohmann::ordered_json to_json(const UciScore& score) {
           {"rmse", score.rmse},
           {"coverage_90", score.coverage_90},
           {"interval_log_likelihood", score.interval_log_likelihood},
+          {"interval_coverage_90", score.interval_coverage_90},
           {"crps", score.crps},
           {"seen", score.seen}};
 }
@@ -109,6 +112,7 @@ UciScore score_from(files::JsonObject json) {
                          : std::numeric_limits<double>::quiet_NaN();
   };
   score.interval_log_likelihood = later("interval_log_likelihood");
+  score.interval_coverage_90 = later("interval_coverage_90");
   score.crps = later("crps");
   score.seen = later("seen");
   json.finish();

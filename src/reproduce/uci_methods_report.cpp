@@ -81,6 +81,8 @@ UciMethodSummary summary_of(const MethodResults& results,
       mean_of(results, [](const auto& r) { return r.score.coverage_90; });
   summary.interval_log_likelihood = mean_of(
       results, [](const auto& r) { return r.score.interval_log_likelihood; });
+  summary.interval_coverage_90 = mean_of(
+      results, [](const auto& r) { return r.score.interval_coverage_90; });
   summary.crps = mean_of(results, [](const auto& r) { return r.score.crps; });
   summary.seen = mean_of(results, [](const auto& r) { return r.score.seen; });
   summary.seconds =
@@ -144,6 +146,7 @@ report::Table uci_method_table(const MethodResults& results) {
                    {"corrected_error", "corrected error", 2},
                    {"rmse", "RMSE"},
                    {"coverage_90", "in 90 % interval"},
+                   {"interval_coverage_90", "… at the resolution"},
                    {"interval_log_likelihood", "log-likelihood of intervals"},
                    {"crps", "CRPS"},
                    {"seen", "inputs seen in training"},
@@ -160,6 +163,7 @@ report::Table uci_method_table(const MethodResults& results) {
                                   : report::Cell{});
     row.emplace_back(mean_text(one.rmse, 4));
     row.emplace_back(mean_text(one.coverage_90, 2));
+    row.emplace_back(mean_text(one.interval_coverage_90, 2));
     row.emplace_back(mean_text(one.interval_log_likelihood));
     row.emplace_back(mean_text(one.crps, 4));
     row.emplace_back(mean_text(one.seen, 2));

@@ -41,6 +41,7 @@ Json score_json(const Results& results, const std::string& set, Pick pick) {
           {"rmse", mean(&UciScore::rmse)},
           {"coverage_90", mean(&UciScore::coverage_90)},
           {"interval_log_likelihood", mean(&UciScore::interval_log_likelihood)},
+          {"interval_coverage_90", mean(&UciScore::interval_coverage_90)},
           {"crps", mean(&UciScore::crps)},
           {"seen_in_training", mean(&UciScore::seen)}};
 }
@@ -90,6 +91,7 @@ Json method_json(const UciMethodSummary& one) {
       {"rmse", json_of(one.rmse)},
       {"coverage_90", json_of(one.coverage_90)},
       {"interval_log_likelihood", json_of(one.interval_log_likelihood)},
+      {"interval_coverage_90", json_of(one.interval_coverage_90)},
       {"crps", json_of(one.crps)},
       {"seen_in_training", json_of(one.seen)},
       {"seconds", one.seconds}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "radir/core/error.h"
@@ -50,6 +51,19 @@ std::optional<report::Table> confusion_table(const ClassTables& tables) {
     table.rows.push_back(std::move(row));
   }
   return table;
+}
+
+bool resolution_matters(const TableMetrics& metrics) {
+  constexpr double kMatters = 0.005;
+  const std::string key = "coverage_";
+  for (const auto& [name, value] : metrics) {
+    if (name.rfind(key, 0) != 0) continue;
+    for (const auto& [other, at_resolution] : metrics) {
+      if (other != "interval_" + name) continue;
+      if (std::abs(at_resolution - value) >= kMatters) return true;
+    }
+  }
+  return false;
 }
 
 NumberScores::NumberScores(const likelihood::QuantileCorrection& correction)

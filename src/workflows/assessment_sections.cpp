@@ -123,12 +123,22 @@ report::Table coverage_table(const Assessment& found) {
   table.columns = {{"interval", "interval"},
                    {"held", "held, %", 3},
                    {"width", "mean width"}};
+  const bool by_resolution = resolution_matters(found.metrics);
+  if (by_resolution) {
+    table.columns.push_back(
+        {"interval_held", "at the resolution of the target, %", 3});
+  }
   for (const int level : likelihood::kIntervalLevels) {
     const std::string name = std::to_string(level);
     const auto held = found.metric("coverage_" + name);
     const auto width = found.metric("width_" + name);
     if (!held || !width) continue;
-    table.rows.push_back({name + " %", 100 * *held, *width});
+    std::vector<report::Cell> row = {name + " %", 100 * *held, *width};
+    if (by_resolution) {
+      const auto share = found.metric("interval_coverage_" + name);
+      row.emplace_back(share ? report::Cell{100 * *share} : report::Cell{});
+    }
+    table.rows.push_back(std::move(row));
   }
   return table;
 }

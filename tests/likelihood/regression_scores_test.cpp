@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -29,6 +30,7 @@ TEST(RegressionScores, AreMeansOverPredictions) {
   EXPECT_NEAR(metrics.at("mae"), 1.5, 1e-12);
   EXPECT_NEAR(metrics.at("median_absolute_error"), 1.5, 1e-12);
   EXPECT_EQ(metrics.count("interval_log_likelihood"), 0u);
+  EXPECT_EQ(metrics.count("interval_coverage_50"), 0u);
   EXPECT_NEAR(metrics.at("crps"), (normal.crps(1) + normal.crps(4)) / 2, 1e-15);
   // 4 is 1.5 deviations off: its central interval has a probability of 87%.
   EXPECT_EQ(metrics.at("coverage_50"), 0.5);
@@ -65,6 +67,88 @@ TEST(RegressionScores, TheResolutionBoundsWhatOneRowCanGive) {
   EXPECT_NEAR(metrics.at("interval_log_likelihood"), half / 2, 1e-9);
 }
 
+/// A number in steps of 1 that is predicted with its own distribution: rounded
+/// draws of the mixture, as often as they are likely.
+TEST(RegressionScores, CoverageAtTheResolutionOfCalibratedPredictionsIsExact) {
+  const PredictiveMixture p({{0.2, 0.3}, {0.9, 0.6}, {3, 0.2}});
+  for (const int level : {50, 80, 90, 95}) {
+    const double tail = (1 - level / 100.0) / 2;
+    double share = 0;
+    double plain = 0;
+    for (int target = -6; target <= 9; ++target) {
+      const double likely = p.cdf(target + 0.5) - p.cdf(target - 0.5);
+      const RegressionScore one = score(p, target, {}, 1);
+      EXPECT_NEAR(one.interval_probability, likely, 1e-12);
+      share += likely * one.share_inside(tail, 1 - tail);
+      plain += likely * (one.is_inside(tail, 1 - tail) ? 1 : 0);
+    }
+    EXPECT_NEAR(share, level / 100.0, 1e-12) << level;
+    EXPECT_GT(std::abs(plain - level / 100.0), 0.01) << level;
+  }
+}
+
+/// The interval of 3 has the probabilities from 0.16 to 0.84, that of 4 those
+/// from there to 0.9987.
+TEST(RegressionScores, CoverageAtTheResolutionIsAShareOfEachInterval) {
+  const PredictiveMixture normal({{3, 0.5}});
+  RegressionScores scores;
+  scores.add(score(normal, 3, {}, 1));
+  scores.add(score(normal, 4, {}, 1));
+  const auto metrics = metrics_of(scores);
+  const double first = std::erf(1 / std::sqrt(2.0));
+  const double second = normal.cdf(4.5) - normal.cdf(3.5);
+  EXPECT_NEAR(metrics.at("interval_coverage_50"), 0.5 / first / 2, 1e-9);
+  EXPECT_NEAR(metrics.at("interval_coverage_80"),
+              (1 + (0.9 - normal.cdf(3.5)) / second) / 2, 1e-9);
+  EXPECT_EQ(metrics.at("coverage_50"), 0.5);
+  EXPECT_EQ(metrics.at("coverage_80"), 0.5);
+}
+
+TEST(RegressionScores, CoverageAtAFineResolutionIsThatOfValues) {
+  const PredictiveMixture p({{0, 1}, {2, 0.5}});
+  for (const double resolution : {1e-3, 1e-6, 1e-12, 1e-15}) {
+    RegressionScores scores;
+    for (int i = 0; i < 500; ++i) {
+      scores.add(score(p, p.quantile((i + 0.3) / 500), {}, resolution));
+    }
+    const auto metrics = metrics_of(scores);
+    for (const char* level : {"50", "80", "90", "95"}) {
+      EXPECT_NEAR(metrics.at(std::string("interval_coverage_") + level),
+                  metrics.at(std::string("coverage_") + level), resolution)
+          << level << ", " << resolution;
+    }
+  }
+}
+
+TEST(RegressionScores, AnIntervalWithoutProbabilityIsInsideOrOutside) {
+  const PredictiveMixture normal({{0, 1}});
+  for (const double target : {-60.0, -9.0, 9.0, 60.0}) {
+    const RegressionScore far = score(normal, target, {}, 1e-3);
+    EXPECT_EQ(far.share_inside(0.025, 0.975), 0) << target;
+    EXPECT_EQ(far.share_inside(0, 1), 1) << target;
+  }
+}
+
+TEST(RegressionScores, CoverageAtTheResolutionIsOfCorrectedIntervals) {
+  const QuantileCorrection correction({0.1, 0.3, 0.5, 0.7, 0.9});
+  const PredictiveMixture p({{0, 1}});
+  const double lower = correction(0.25);
+  const double upper = correction(0.75);
+  ASSERT_LT(lower, 0.25);
+  RegressionScores scores(correction);
+  double share = 0;
+  for (const double target : {-1.0, 0.0, 1.0}) {
+    const RegressionScore one = score(p, target, correction, 1);
+    scores.add(one);
+    const double from = p.cdf(target - 0.5);
+    const double to = p.cdf(target + 0.5);
+    share += std::max(0.0, std::min(to, upper) - std::max(from, lower)) /
+             (to - from) / 3;
+  }
+  EXPECT_NEAR(metrics_of(scores).at("interval_coverage_50"), share, 1e-9);
+  EXPECT_GT(std::abs(share - metrics_of(scores).at("coverage_50")), 0.01);
+}
+
 /// Draws whose locations reach `spread` scales from their middle.
 DrawColumns draw_columns(double spread, double of_scale) {
   DrawColumns columns;
@@ -99,6 +183,8 @@ TEST(RegressionScorer, ScoresDrawsAsTheirMixture) {
         EXPECT_NEAR(few.log_density, all.log_density, 1e-6);
         EXPECT_NEAR(*few.log_interval_density, *all.log_interval_density, 1e-6);
         EXPECT_NEAR(few.probability, all.probability, 1e-7);
+        EXPECT_NEAR(few.interval_probability, all.interval_probability, 1e-6);
+        EXPECT_NEAR(few.probability_below, whole.cdf(target - 0.25), 2e-5);
         EXPECT_NEAR(few.crps, whole.crps(target), spread < 1 ? 1e-3 : 0.05);
         const RegressionScore moved = corrected(draws, target);
         const RegressionScore moved_all = corrected(split, target);
@@ -121,6 +207,8 @@ TEST(RegressionScorer, ScoresScaleWithTheNumbers) {
   EXPECT_NEAR(scaled.residual, other.residual, 1e-9);
   EXPECT_NEAR(scaled.crps, other.crps, 1e-9);
   EXPECT_EQ(scaled.probability, other.probability);
+  EXPECT_NEAR(scaled.interval_probability, other.interval_probability, 1e-12);
+  EXPECT_NEAR(scaled.probability_below, other.probability_below, 1e-12);
   EXPECT_NEAR(scaled.widths[0], other.widths[0], 1e-5);
 }
 

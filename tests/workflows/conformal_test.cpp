@@ -83,6 +83,9 @@ TEST(Conformal, IntervalsCoverWhereTheNoiseModelIsWrong) {
   for (const auto& [level, probability] :
        std::map<std::string, double>{{"50", 0.5}, {"80", 0.8}, {"90", 0.9}}) {
     EXPECT_NEAR(corrected["coverage_" + level], probability, 0.06) << level;
+    // The steps of the target are a millionth.
+    EXPECT_NEAR(corrected["interval_coverage_" + level],
+                corrected["coverage_" + level], 1e-3);
   }
   EXPECT_GT(plain["coverage_50"], 0.8);
   EXPECT_GT(plain["coverage_80"], 0.88);

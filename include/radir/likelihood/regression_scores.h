@@ -25,7 +25,20 @@ struct RegressionScore {
   double residual = 0;  ///< the number less the predictive mean
   double crps = 0;
   double probability = 0;  ///< predicted for at most the number
+  /// Predicted for the interval that the number stands for at its resolution,
+  /// and for less than that; with log_interval_density.
+  double interval_probability = 0;
+  double probability_below = 0;
   std::array<double, kIntervalLevels.size()> widths = {};  ///< of intervals
+
+  /// Whether the number lies between the quantiles of two probabilities.
+  bool is_inside(double lower, double upper) const;
+  /// The share of interval_probability between these quantiles: what
+  /// is_inside() is on average where the number is anywhere in its interval. A
+  /// quantile inside such an interval cuts it, so only the share is
+  /// upper - lower on average for true predictions of a number in steps. Where
+  /// the interval has no probability to speak of, is_inside().
+  double share_inside(double lower, double upper) const;
 
   /// Whether means over it are numbers.
   bool is_finite() const;
@@ -73,9 +86,11 @@ class RegressionScores {
 
   /// Means so far: log_likelihood, interval_log_likelihood (if all have one),
   /// rmse, mae, median_absolute_error (of the predictive mean), crps,
-  /// coverage_50, _80, _90, _95 and width_50 ... (central intervals:
-  /// share of targets inside, mean width) and calibration_error (mean over
-  /// p = 0.05 ... 0.95 of | share of targets below the p-quantile - p |).
+  /// coverage_50, _80, _90, _95, interval_coverage_50 ... (if all have one) and
+  /// width_50 ... (central intervals: share of targets inside, the same at the
+  /// resolution of the target, which is RegressionScore::share_inside, and mean
+  /// width) and calibration_error (mean over p = 0.05 ... 0.95 of | share of
+  /// targets below the p-quantile - p |).
   /// Throws ArgumentError without a prediction, NumericalError when one of them
   /// is not finite.
   std::vector<std::pair<std::string, double>> metrics() const;
@@ -85,6 +100,7 @@ class RegressionScores {
     double lower = 0;  // probability of its ends
     double upper = 0;
     double inside = 0;
+    double share_inside = 0;
     double width = 0;
   };
 

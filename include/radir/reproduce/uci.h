@@ -51,6 +51,8 @@ struct UciScore {
   // NaN in results of version 0.1:
   /// Of a target known to its resolution (PredictiveMixture).
   double interval_log_likelihood = 0;
+  /// Share inside the 90 % interval at that resolution (RegressionScore).
+  double interval_coverage_90 = 0;
   double crps = 0;
   double seen = 0;  ///< share of rows whose inputs were training rows' too
 };

@@ -55,6 +55,7 @@ struct UciMethodSummary {
   UciMean rmse;
   UciMean coverage_90;
   UciMean interval_log_likelihood;
+  UciMean interval_coverage_90;
   UciMean crps;
   UciMean seen;        ///< UciScore::seen
   double seconds = 0;  ///< per split

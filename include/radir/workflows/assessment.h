@@ -54,6 +54,10 @@ ClassTables class_tables(const std::vector<std::string>& classes,
 /// The confusion matrix for people; none beyond twenty classes.
 std::optional<report::Table> confusion_table(const ClassTables& tables);
 
+/// Whether coverage at the resolution of the target (interval_coverage_50 ...)
+/// differs from coverage by half a point at some level.
+bool resolution_matters(const TableMetrics& metrics);
+
 /// Scores of predicted numbers with the calibration curve.
 class NumberScores {
  public:

@@ -105,8 +105,11 @@ void print(const Comparison& comparison) {
   if (!others.empty()) {
     table.columns.push_back({comparison.others_key, comparison.others_title});
   }
+  // Elsewhere these lines would repeat those of the coverage; JSON has them.
+  const bool by_resolution = workflows::resolution_matters(comparison.metrics);
   for (std::size_t i = 0; i < comparison.metrics.size(); ++i) {
     const auto& [name, value] = comparison.metrics[i];
+    if (!by_resolution && name.rfind("interval_coverage_", 0) == 0) continue;
     std::vector<report::Cell> row = {name, value};
     // A score that is not defined for both is left out at the end.
     if (i < others.size()) row.emplace_back(others[i].second);

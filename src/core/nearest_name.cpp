@@ -47,6 +47,8 @@ std::string nearest_name(std::string_view name,
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kLongestName) continue;
     const std::size_t distance = edit_distance(name, candidate);
+    // Of short names, "a" and "b" have no letter in common.
+    if (distance >= std::max(name.size(), candidate.size())) continue;
     if (distance < best || (distance == best && nearest.empty())) {
       best = distance;
       nearest = candidate;

@@ -262,9 +262,10 @@ TEST_F(Reading, ColumnsAreNamedOrNumbered) {
         "train " + table + words + " --out '" + (folder_ / "none") + "'", 2,
         part);
   };
-  refused("--target z",
-          "has no column named \"z\"; did you mean \"x\"? (its "
+  refused("--target xx",
+          "has no column named \"xx\"; did you mean \"x\"? (its "
           "columns are \"x\", \"a\", \"y\")");
+  refused("--target z", "has no column named \"z\"; its columns are \"x\"");
   refused("--target nothing", "; its columns are \"x\", \"a\", \"y\"");
   refused("--target 4", "has no column named \"4\", and 3 by number");
   refused("--target y --exclude b", "has no column named \"b\"");

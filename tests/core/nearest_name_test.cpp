@@ -17,6 +17,8 @@ TEST(NearestName, GivesNothingWhenNothingIsNear) {
   const std::vector<std::string> names = {"age", "income"};
   EXPECT_EQ(nearest_name("temperature", names), "");
   EXPECT_EQ(nearest_name("x", {}), "");
+  EXPECT_EQ(nearest_name("z", {"a", "b"}), "");
+  EXPECT_EQ(nearest_name("z", {"za", "Z"}), "Z");
   EXPECT_EQ(nearest_name(std::string(10'000, 'a'), {std::string(10'000, 'a')}),
             "");
 }

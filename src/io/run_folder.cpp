@@ -17,6 +17,7 @@
 #include "radir/files/json_object.h"
 #include "radir/files/posix_file.h"
 #include "radir/files/system_error.h"
+#include "radir/io/target_runs.h"
 
 namespace radir::io {
 namespace {
@@ -117,9 +118,14 @@ void RunFolder::check_free(const std::string& path) {
   RADIR_CHECK(fs::is_directory(path, error), ArgumentError, path,
               ": already exists and is not a directory; choose another --out");
   const RunFolder found(path, -1);
-  RADIR_CHECK(!exists(found.config_file()) || found.is_finished(),
-              ArgumentError, path, ": already contains a run; resume ",
-              "it (--resume ", shell_word(path), ") or choose another --out");
+  if (exists(found.config_file())) {
+    RADIR_CHECK(!found.is_finished() && !has_finished_targets(path),
+                ArgumentError, path, ": already contains a finished run; ",
+                "choose another --out");
+    detail::throw_error<ArgumentError>(
+        path, ": already contains a run; resume it (--resume ",
+        shell_word(path), ") or choose another --out");
+  }
   const auto names = files::names_in_folder(path);
   if (!names) files::throw_file_error("read the folder", path, errno);
   RADIR_CHECK(std::all_of(names->begin(), names->end(), is_leftover),

@@ -95,6 +95,20 @@ std::vector<TargetRun> target_runs(const std::string& path) {
   return runs;
 }
 
+bool is_finished(const TargetRun& run) {
+  return RunFolder::is_begun(run.path) &&
+         RunFolder::look_at(run.path).is_finished();
+}
+
+bool has_finished_targets(const std::string& path) {
+  try {
+    const std::vector<TargetRun> runs = target_runs(path);
+    return !runs.empty() && std::all_of(runs.begin(), runs.end(), is_finished);
+  } catch (const IoError&) {
+    return false;
+  }
+}
+
 void check_one_target(const std::string& path,
                       const std::pair<std::string, std::string>& example) {
   const std::vector<TargetRun> runs = target_runs(path);

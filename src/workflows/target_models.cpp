@@ -4,25 +4,15 @@
 
 #include "radir/core/error.h"
 #include "radir/core/shell_text.h"
-#include "radir/io/run_folder.h"
 
 namespace radir::workflows {
 
-namespace {
-
-bool is_finished(const io::TargetRun& run) {
-  return io::RunFolder::is_begun(run.path) &&
-         io::RunFolder::look_at(run.path).is_finished();
-}
-
-}  // namespace
-
 std::vector<io::TargetRun> finished_target_runs(const std::string& path) {
   std::vector<io::TargetRun> runs = io::target_runs(path);
-  const auto usable = std::find_if(runs.begin(), runs.end(), is_finished);
+  const auto usable = std::find_if(runs.begin(), runs.end(), io::is_finished);
   for (const io::TargetRun& run : runs) {
     RADIR_CHECK(
-        is_finished(run), IoError, path, ": the training of its target \"",
+        io::is_finished(run), IoError, path, ": the training of its target \"",
         run.target, "\" is not finished; resume with: radir train ",
         "--resume ", shell_word(path),
         usable == runs.end()

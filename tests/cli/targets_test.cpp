@@ -239,9 +239,11 @@ TEST_F(SeveralTargets, AStoppedRunIsResumedWhereItWas) {
   }
   expect_failure("train --resume '" + run() + "' --target price", 2,
                  "--target cannot be used with --resume");
-  expect_failure(
-      "train '" + table() + "' --target price,rent --out '" + run() + "'", 2,
-      "already contains a run");
+  const std::string again =
+      "train '" + table() + "' --target price,rent --out '" + run() + "'";
+  expect_failure(again, 2, "already contains a finished run; choose another");
+  fs::remove(of("rent") + "/model.safetensors");
+  expect_failure(again, 2, "already contains a run; resume it (--resume ");
 }
 
 TEST_F(SeveralTargets, BadTargetsAreRefusedAndLeaveNothing) {

@@ -60,7 +60,7 @@ TEST(RunFolder, NothingThatIsThereIsTouched) {
   place.write("run/checkpoint.safetensors", "");
   expect_refused("contains a run; resume it (--resume ");
   place.write("run/model.safetensors", "");
-  expect_refused("already exists; choose another");
+  expect_refused("already contains a finished run; choose another");
   fs::remove_all(place / "run");
   fs::create_directory(place / "run");
   EXPECT_NO_THROW(RunFolder::check_free(place / "run"));

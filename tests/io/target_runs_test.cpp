@@ -44,6 +44,13 @@ TEST(TargetRuns, AreListedInTheConfiguration) {
         check_one_target(folder.path(), {"radir export", "--onnx FILE"});
       },
       "radir export " + runs[0].path + " --onnx FILE");
+  // All have to be finished.
+  folder.write("targets/a_b/config.json", "{}");
+  folder.write("targets/a_b/model.safetensors", "");
+  EXPECT_FALSE(has_finished_targets(folder.path()));
+  folder.write("targets/c/config.json", "{}");
+  folder.write("targets/c/model.safetensors", "");
+  EXPECT_TRUE(has_finished_targets(folder.path()));
   // A folder with a model is the run of one target.
   folder.write("model.safetensors", "");
   EXPECT_TRUE(target_runs(folder.path()).empty());
@@ -54,6 +61,7 @@ TEST(TargetRuns, DamageIsNamed) {
   const auto expect_damage = [&](const char* config, const char* part) {
     folder.write("config.json", config);
     expect_error<IoError>([&] { target_runs(folder.path()); }, part);
+    EXPECT_FALSE(has_finished_targets(folder.path()));
   };
   expect_damage(R"({"targets": []})", "lists no targets");
   expect_damage(R"({"targets": 3})", "targets");

@@ -27,6 +27,13 @@ nlohmann::ordered_json to_json(const std::vector<TargetRun>& runs);
 /// Throws IoError when its config.json is damaged.
 std::vector<TargetRun> target_runs(const std::string& path);
 
+/// Whether the training of one target has left its model.
+bool is_finished(const TargetRun& run);
+
+/// Whether the folder has several targets and all of them are finished; false
+/// where its config.json is damaged.
+bool has_finished_targets(const std::string& path);
+
 /// Throws ArgumentError for a folder with several targets, which says which
 /// folders have a model. `example` is the command for one of them, without the
 /// folder, such as {"radir export", "--onnx FILE"}.

@@ -17,6 +17,9 @@ data::Table read(TrainTableOptions& options) {
   data::TableOptions table_options;
   table_options.categorical = options.categorical;
   table_options.skip = options.exclude;
+  table_options.skip.insert(table_options.skip.end(),
+                            options.other_targets.begin(),
+                            options.other_targets.end());
   if (!options.id.empty()) table_options.skip.push_back(options.id);
   table_options.only = options.include;
   if (!options.include.empty() && !options.weights.empty()) {
@@ -98,6 +101,9 @@ TableProblem load_problem(TrainTableOptions& options,
     problem.encoder = data::TableEncoder::fit(*problem.table, options.target,
                                               options.missing, rows);
     problem.rows = problem.encoder.encode(*problem.table, true, rows);
+  }
+  for (const std::string& target : options.other_targets) {
+    problem.encoder.set_note(target, "a target with a model of its own");
   }
   if (!options.weights.empty()) {
     problem.encoder.set_note(options.weights, "says how often a row counts");

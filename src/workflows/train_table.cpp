@@ -34,92 +34,13 @@
 #include "radir/workflows/training_run.h"
 #include "radir/workflows/trials.h"
 #include "workflows/table_problem.h"
+#include "workflows/train_command.h"
 
 namespace radir::workflows {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using Note = std::function<void(const std::string&)>;
-
-constexpr const char* kCommand = "train";
-/// The rules by which tables are read. Version 0.1 wrote no number.
-constexpr std::int64_t kReading = 3;
-
-/// Standard input stays what it is.
-std::string table_path(const std::string& table) {
-  return table == "-" ? table : absolute_path(table);
-}
-
-Json command_json(const TrainTableOptions& options) {
-  Json more = Json::array();
-  for (const std::string& table : options.more_tables) {
-    more.push_back(table_path(table));
-  }
-  Json json = {{"name", kCommand},
-               {"table", table_path(options.table)},
-               {"target", options.target},
-               {"categorical", options.categorical},
-               {"missing", data::to_string(options.missing)},
-               {"tune", options.tune},
-               {"settings", Json::parse(to_json(options.settings))}};
-  if (options.tune_for != TuneFor::LogLikelihood) {
-    json["tune_for"] = choice_name(tune_for_choices(), options.tune_for);
-  }
-  if (options.tune_budget) json["tune_budget"] = *options.tune_budget;
-  if (options.as_is) return json;
-  json["reading"] = kReading;
-  json["holdout"] = options.holdout;
-  if (options.compare) json["compare"] = true;
-  json["more_tables"] = std::move(more);
-  json["header"] = options.header ? Json(*options.header) : Json();
-  json["exclude"] = options.exclude;
-  json["include"] = options.include;
-  json["id"] = options.id;
-  if (options.conformal) json["conformal"] = true;
-  if (!options.weights.empty()) json["weights"] = options.weights;
-  if (!options.class_weights.empty()) {
-    json["class_weights"] = options.class_weights;
-  }
-  return json;
-}
-
-TrainTableOptions command_from_json(files::JsonObject json) {
-  TrainTableOptions options;
-  json.text("name");
-  options.table = json.text("table");
-  options.target = json.text("target");
-  options.categorical = json.strings("categorical");
-  options.missing = json.choice("missing", data::missing_value_choices());
-  options.tune = json.boolean("tune");
-  if (json.has("tune_for")) {
-    options.tune_for = json.choice("tune_for", tune_for_choices());
-  }
-  if (json.has("tune_budget")) options.tune_budget = json.number("tune_budget");
-  // Runs of version 0.1 have none.
-  options.holdout = json.has("holdout") && json.boolean("holdout");
-  try {
-    options.settings = settings_from_json(json.section("settings"));
-  } catch (const IoError& error) {
-    detail::throw_error<IoError>(json.where(), ": ", error.what());
-  }
-  options.as_is = !json.has("reading");
-  if (!options.as_is) {
-    json.integer("reading", kReading, kReading);
-    options.more_tables = json.strings("more_tables");
-    options.exclude = json.strings("exclude");
-    options.include = json.strings("include");
-    options.compare = json.has("compare") && json.boolean("compare");
-    options.id = json.text("id");
-    options.conformal = json.has("conformal") && json.boolean("conformal");
-    if (json.has("weights")) options.weights = json.text("weights");
-    if (json.has("class_weights")) {
-      options.class_weights = json.text("class_weights");
-    }
-    if (!json.at("header").is_null()) options.header = json.boolean("header");
-  }
-  json.finish();
-  return options;
-}
 
 /// Every setting, resolved.
 Json resolved(const TrainTableOptions& options, const TableSettings& settings,
@@ -229,22 +150,24 @@ class TableTraining::Impl {
     std::vector<train::ChainStatistics> chains;
     TableModel model;
     std::optional<HeldOut> held_out;
-    train_in(folder_, kCommand, hooks.checkpoints, [&](const ResumableRun& r) {
-      chosen = choose(hooks, execution, r);
-      settings = chosen.settings;
-      problem_.encode_for(settings);
-      problem_.table.reset();  // only its encoded form is needed from here on
-      history.emplace(epochs_of(settings, problem_.rows.count));
-      model = fit(settings, hooks, execution, r, *history, chains);
-      if (problem_.aside) {
-        model.correction =
-            conformal_correction(model, *problem_.aside, execution.pool);
-        held_out = hold_out(model, problem_.rows, *problem_.aside, settings,
-                            execution.pool, &r);
-      } else if (options_.holdout) {
-        held_out = score(chosen, hooks, execution, r);
-      }
-    });
+    train_in(
+        folder_, kTrainCommand, hooks.checkpoints, [&](const ResumableRun& r) {
+          chosen = choose(hooks, execution, r);
+          settings = chosen.settings;
+          problem_.encode_for(settings);
+          problem_.table
+              .reset();  // only its encoded form is needed from here on
+          history.emplace(epochs_of(settings, problem_.rows.count));
+          model = fit(settings, hooks, execution, r, *history, chains);
+          if (problem_.aside) {
+            model.correction =
+                conformal_correction(model, *problem_.aside, execution.pool);
+            held_out = hold_out(model, problem_.rows, *problem_.aside, settings,
+                                execution.pool, &r);
+          } else if (options_.holdout) {
+            held_out = score(chosen, hooks, execution, r);
+          }
+        });
     return in_one([&] {
       Json metrics = {{"networks", history->final_losses()}};
       if (!chains.empty()) {
@@ -400,7 +323,7 @@ class TableTraining::Impl {
     saved.metrics = metrics.dump();
     saved.data = problem_.data.dump();
     config = run_config(std::move(config), options_, problem_);
-    finish_run(folder_, kCommand, config, history.lines(), [&] {
+    finish_run(folder_, kTrainCommand, config, history.lines(), [&] {
       if (held_out) write_held_out(folder_, *held_out);
       write_curves(folder_, curves_);
       io::write_model(folder_.model_file(), saved);
@@ -461,7 +384,7 @@ TableTraining TableTraining::resume(const std::string& run, const Note& note,
                                     const std::string& table,
                                     const RunPlace& place) {
   io::RunFolder folder = open_run(run, place);
-  Json config = read_run_config(folder, kCommand, note);
+  Json config = read_run_config(folder, kTrainCommand, note);
   if (folder.is_finished()) {
     if (note) note(run + ": is already finished");
     return TableTraining(std::make_unique<Impl>(

@@ -18,6 +18,7 @@
 #include "radir/workflows/table_search.h"
 #include "radir/workflows/table_settings.h"
 #include "workflows/table_problem.h"
+#include "workflows/train_command.h"
 
 namespace radir::workflows {
 namespace {
@@ -26,8 +27,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Note = std::function<void(const std::string&)>;
 using Names = std::vector<std::string>;
-
-constexpr const char* kTrain = "train";
 
 bool has(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -119,7 +118,7 @@ TrainTableOptions options_of(const TrainTableOptions& options,
   TrainTableOptions own = options;
   own.target = target;
   for (const std::string& other : targets) {
-    if (other != target) own.exclude.push_back(other);
+    if (other != target) own.other_targets.push_back(other);
   }
   return own;
 }
@@ -150,7 +149,7 @@ void discard_untouched(const io::RunFolder& folder,
 Json config_of(const TrainTableOptions& options,
                const std::vector<io::TargetRun>& runs) {
   const Json data = {{"source", source_of(options).name()}};
-  const Json command = {{"name", kTrain}};
+  const Json command = {{"name", kTrainCommand}};
   Json config = workflows::run_config(data, command);
   config["targets"] = io::to_json(runs);
   return config;

@@ -91,14 +91,32 @@ TEST_F(SeveralTargets, EachModelIsThatOfARunOfItsOwn) {
     const ProgramResult result = train("--target " + target + " --exclude " +
                                        others + " --out '" + alone + "'");
     ASSERT_EQ(result.exit_code, 0) << result.err;
-    for (const char* file : {"/model.safetensors", "/holdout.json"}) {
-      EXPECT_EQ(read_bytes(of(target) + file), read_bytes(alone + file))
-          << target << file;
-    }
+    EXPECT_EQ(read_bytes(of(target) + "/holdout.json"),
+              read_bytes(alone + "/holdout.json"))
+        << target;
+    const auto predicted = [&](const std::string& path) {
+      return run_program("predict '" + path + "' '" + table() + "'").out;
+    };
+    EXPECT_EQ(predicted(of(target)), predicted(alone)) << target;
   }
   const std::string page = read_bytes(run() + "/report.html");
   EXPECT_TRUE(contains(page, "href=\"targets/rent/report.html\""));
   EXPECT_TRUE(contains(page, "Typical error"));
+}
+
+TEST_F(SeveralTargets, TheColumnsSayWhichAreOtherTargets) {
+  const ProgramResult trained = train_all("--exclude age --no-holdout");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::string other = "ignored: a target with a model of its own\n";
+  // Once while each of the two others is trained.
+  for (const char* line : {"price   ", "rent    ", "kind    "}) {
+    const std::size_t first = trained.err.find(line + other);
+    ASSERT_NE(first, std::string::npos) << trained.err;
+    EXPECT_NE(trained.err.find(line + other, first + 1), std::string::npos);
+  }
+  EXPECT_TRUE(contains(trained.err, "age     ignored: not asked for\n"));
+  EXPECT_TRUE(contains(read_bytes(of("rent") + "/report.html"),
+                       "ignored: a target with a model of its own"));
 }
 
 TEST_F(SeveralTargets, TheyArePredictedBesideEachOther) {

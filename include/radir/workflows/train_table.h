@@ -33,6 +33,8 @@ struct TrainTableOptions {
   /// Numeric columns to treat as categories.
   std::vector<std::string> categorical;
   std::vector<std::string> exclude;  ///< no inputs
+  /// No inputs: targets of the same table that have runs of their own.
+  std::vector<std::string> other_targets;
   /// If there are any, the only inputs, whatever they hold.
   std::vector<std::string> include;
   std::string id;  ///< no input; carried into the predictions

@@ -40,7 +40,8 @@ bool is_constant(const ColumnCode& code);
 FittedColumn fit_input(const Table& table, const Column& column,
                        const RowNumbers& rows, MissingValues missing);
 /// Of a target: standardised, or with a class for each category.
-FittedColumn fit_target(const Column& column, const RowNumbers& rows);
+FittedColumn fit_target(const Table& table, const Column& column,
+                        const RowNumbers& rows);
 
 /// The code of a numeric target on a logarithmic scale: the offset is a tenth
 /// of the median of the values above 0, the end twice the largest. Throws

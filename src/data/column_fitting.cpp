@@ -30,7 +30,8 @@ constexpr double kDaysOfWeeks = 14;
 
 /// Mean and standard deviation of the values that are there.
 template <typename Value>
-void fit_moments(const RowNumbers& rows, const Value& value, ColumnCode& code) {
+void fit_moments(const std::string& source, const RowNumbers& rows,
+                 const Value& value, ColumnCode& code) {
   double sum = 0;
   std::int64_t count = 0;
   for (std::int64_t row : rows) {
@@ -48,9 +49,9 @@ void fit_moments(const RowNumbers& rows, const Value& value, ColumnCode& code) {
     squares += (x - code.mean) * (x - code.mean);
   }
   code.scale = std::sqrt(squares / n);
-  RADIR_CHECK(std::isfinite(code.scale), IoError, "column \"", code.name,
-              "\": has numbers too large to be standardised; divide them all ",
-              "by the same number");
+  RADIR_CHECK(std::isfinite(code.scale), IoError, source, ": column \"",
+              code.name, "\" has numbers too large to be standardised; divide ",
+              "them all by the same number");
 }
 
 /// Rows of each level of a category.
@@ -156,7 +157,8 @@ void fit_number(const Table& table, const Column& column,
                 const RowNumbers& rows, FittedColumn& fitted) {
   ColumnCode& code = fitted.code;
   fit_moments(
-      rows, [&](std::int64_t row) { return column.number(row); }, code);
+      table.source(), rows,
+      [&](std::int64_t row) { return column.number(row); }, code);
   if (is_constant(code)) {
     fitted.ignored = kConstantColumn;
   } else if (column.use() == ColumnUse::Judged) {
@@ -184,7 +186,8 @@ void fit_date(const Table& table, const Column& column, const RowNumbers& rows,
   ColumnCode& code = fitted.code;
   const DayValues values(table.source(), column, code.date_order);
   fit_moments(
-      rows, [&](std::int64_t row) { return values[row]; }, code);
+      table.source(), rows, [&](std::int64_t row) { return values[row]; },
+      code);
   std::vector<double> days;
   for (std::int64_t row : rows) {
     if (!std::isnan(values[row])) days.push_back(values[row]);
@@ -402,7 +405,7 @@ ColumnCode with_logarithm(const std::string& source, const Column& column,
   code.transform = likelihood::TargetTransform::logarithm(
       kOffset * values[values.size() / 2], kEnd * values.back());
   fit_moments(
-      rows,
+      source, rows,
       [&](std::int64_t row) {
         return code.transform.apply(column.number(row));
       },
@@ -431,7 +434,8 @@ bool is_skewed(const Column& column, const RowNumbers& rows,
   return *high - median > kLongTail * (median - *low);
 }
 
-FittedColumn fit_target(const Column& column, const RowNumbers& rows) {
+FittedColumn fit_target(const Table& table, const Column& column,
+                        const RowNumbers& rows) {
   FittedColumn fitted = begin_fit(column, rows);
   ColumnCode& code = fitted.code;
   if (code.type == ColumnType::Categorical) {
@@ -440,7 +444,8 @@ FittedColumn fit_target(const Column& column, const RowNumbers& rows) {
     code.categories = counts.names(1);
   } else {
     fit_moments(
-        rows, [&](std::int64_t row) { return column.number(row); }, code);
+        table.source(), rows,
+        [&](std::int64_t row) { return column.number(row); }, code);
     code.resolution = smallest_step(column, rows);
   }
   return fitted;

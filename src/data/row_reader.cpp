@@ -236,7 +236,8 @@ void RowReader::check_row(std::size_t row_bytes) {
               row.size() == 1 ? " column" : " columns",
               ", the rows before it have ", columns_,
               "; give every row the same number of cells (an empty cell is a "
-              "missing value), and quote cells that hold the separator");
+              "missing value), and quote cells that hold the separator",
+              columns_ == 1 ? "; remove lines above the table" : "");
 }
 
 // Recognises what people hand over by mistake by its first bytes.

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 #include "data/column_coding.h"
+#include "data/target_hints.h"
 #include "radir/core/error.h"
 #include "radir/core/memory.h"
 #include "radir/core/nearest_name.h"
-#include "radir/core/shell_text.h"
 #include "radir/files/utf8.h"
 
 namespace radir::data {
@@ -40,10 +39,13 @@ std::string cell_name(const Table& table, const Column& column,
                                   const ColumnCode& code, std::int64_t row,
                                   std::int64_t first_row) {
   const std::string& text = column.categories().text(column.code(row));
+  const std::string meant = radir::did_you_mean(text, code.categories);
   detail::throw_error<IoError>(
       cell_name(table, column, row + first_row), ": the category \"", text,
       "\" was not in the training data, which had ", code.categories.size(),
-      " others", radir::did_you_mean(text, code.categories));
+      " others",
+      meant.empty() ? "; correct it, or leave it empty to leave the row out"
+                    : meant);
 }
 
 bool lacks_value(const std::vector<const Column*>& columns, std::int64_t row) {
@@ -106,45 +108,6 @@ RowNumbers encode_labels(const Table& table, const Column& column,
   return labels;
 }
 
-/// A target of so few values may be meant as classes.
-constexpr std::size_t kFewValues = 5;
-constexpr std::size_t kLeastRowsOfHint = 20;
-
-/// A hint for a numeric target of a few integers; empty for others.
-std::string classes_hint(const Column& target, const RowNumbers& rows) {
-  std::set<double> values;
-  for (std::int64_t row : rows) {
-    const double value = target.number(row);
-    if (std::trunc(value) != value) return "";
-    values.insert(value);
-    if (values.size() > kFewValues) return "";
-  }
-  if (rows.size() < kLeastRowsOfHint) return "";
-  const bool two = values.size() == 2;
-  return "the target \"" + target.name() + "\" has only " +
-         std::to_string(values.size()) + " different values" +
-         (two && *values.begin() == 0 && *values.rbegin() == 1 ? " (0 and 1)"
-                                                               : "") +
-         " and is predicted as a number; for classes with probabilities, add "
-         "--categorical " +
-         shell_word(target.name());
-}
-
-/// Of the most frequent number; none is missing.
-double share_of_most_frequent(const Column& column, const RowNumbers& rows) {
-  std::vector<double> values;
-  values.reserve(rows.size());
-  for (const std::int64_t row : rows) values.push_back(column.number(row));
-  std::sort(values.begin(), values.end());
-  std::ptrdiff_t most = 0;
-  for (auto first = values.begin(); first != values.end();) {
-    const auto end = std::upper_bound(first, values.end(), *first);
-    most = std::max(most, end - first);
-    first = end;
-  }
-  return static_cast<double>(most) / static_cast<double>(values.size());
-}
-
 ColumnReading reading_of(const FittedColumn& fitted, ColumnRole role) {
   ColumnReading reading;
   reading.name = fitted.code.name;
@@ -157,19 +120,45 @@ ColumnReading reading_of(const FittedColumn& fitted, ColumnRole role) {
   return reading;
 }
 
+/// Why no row is left.
+[[noreturn]] void refuse_all_rows(const Table& table,
+                                  const std::vector<const Column*>& inputs,
+                                  const Column& target) {
+  RADIR_CHECK(target.missing() < target.size(), IoError, table.source(),
+              ": the target \"", target.name(), "\" has no value in any row; ",
+              "there is nothing to learn from");
+  std::vector<const Column*> all = inputs;
+  all.push_back(&target);
+  const Column* const emptiest = *std::max_element(
+      all.begin(), all.end(), [](const Column* a, const Column* b) {
+        return a->missing() < b->missing();
+      });
+  detail::throw_error<IoError>(
+      table.source(), ": every row has a missing value (", emptiest->missing(),
+      " of ", emptiest->size(), " in column \"", emptiest->name(),
+      "\"); exclude columns that are mostly empty, or train with --missing ",
+      "indicator (use the column's mean and tell the network)");
+}
+
 /// Why no input is left.
 [[noreturn]] void refuse_all_ignored(
     const Table& table, const std::vector<ColumnReading>& columns) {
+  RADIR_CHECK(columns.size() > 1, IoError, table.source(), ": the target \"",
+              columns.front().name, "\" is the only column; a table needs ",
+              "another to predict it from");
   std::string reasons;
-  bool all_constant = true;
+  bool all_constant = true, any_judged = false;
   for (const ColumnReading& column : columns) {
     if (column.role != ColumnRole::Ignored) continue;
     const bool judged = column.type != ColumnType::Skipped;
+    any_judged = any_judged || judged;
     all_constant = all_constant && (!judged || column.note == kConstantColumn);
     if (reasons.size() > 200) continue;
     reasons += (reasons.empty() ? "" : "; ") + files::excerpt(column.name) +
                ": " + column.note;
   }
+  RADIR_CHECK(any_judged, IoError, table.source(), ": no column is left as an ",
+              "input; exclude fewer, or include others");
   RADIR_CHECK(!all_constant, IoError, table.source(),
               ": all columns except the target are constant; there is nothing ",
               "to learn from");
@@ -226,9 +215,7 @@ TableEncoder TableEncoder::fit(const Table& table, const std::string& target,
   }
   const RowNumbers rows =
       kept_rows(table, input_columns, &target_column, missing, given_rows, 0);
-  RADIR_CHECK(
-      !rows.empty(), IoError, table.source(),
-      ": every row has a missing value; there is nothing to learn from");
+  if (rows.empty()) refuse_all_rows(table, input_columns, target_column);
 
   TableEncoder encoder;
   encoder.missing_ = missing;
@@ -238,7 +225,7 @@ TableEncoder TableEncoder::fit(const Table& table, const std::string& target,
         std::to_string(given_rows.size()) + " rows with a missing " +
         (missing == MissingValues::Drop ? "value" : "target"));
   }
-  FittedColumn fitted_target = fit_target(target_column, rows);
+  FittedColumn fitted_target = fit_target(table, target_column, rows);
   RADIR_CHECK(!is_constant(fitted_target.code), IoError, table.source(),
               ": the target \"", target,
               "\" has the same value in every row; there is nothing to learn");
@@ -402,10 +389,15 @@ std::vector<std::string> TableEncoder::check_columns(
   };
   std::vector<std::string> needed;
   for (const ColumnCode& code : inputs_) needed.push_back(code.name);
-  if (with_target) needed.push_back(target_.name);
   for (const std::string& name : needed) {
     RADIR_CHECK(there(name), IoError, source, ": the column \"", name,
                 "\" that the model needs is missing", column_hint(name, names));
+  }
+  if (with_target) {
+    needed.push_back(target_.name);
+    RADIR_CHECK(there(target_.name), IoError, source, ": the target \"",
+                target_.name, "\" is missing, so predictions cannot be ",
+                "compared with it", column_hint(target_.name, names));
   }
   std::vector<std::string> extra;
   for (const std::string& name : names) {

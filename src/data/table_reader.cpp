@@ -8,6 +8,7 @@
 #include "data/row_reader.h"
 #include "data/table_format.h"
 #include "radir/core/error.h"
+#include "radir/core/shell_text.h"
 #include "radir/data/table.h"
 #include "radir/files/byte_source.h"
 #include "radir/files/utf8.h"
@@ -128,12 +129,10 @@ struct TableReader::State {
         return;
       case CellKind::Text:
         RADIR_CHECK(false, IoError, describe(index), " is numeric, but holds ",
-                    files::excerpt(cell),
-                    "; correct it, leave it empty if it is missing, or declare "
-                    "the column categorical",
+                    files::excerpt(cell), "; correct it", or_else(index),
                     column.size() == 0 && !layout.format.header
-                        ? " (if this row holds names, say that there is a "
-                          "header)"
+                        ? "; if this row holds names, say that there is a "
+                          "header (--header yes)"
                         : "");
       case CellKind::TooLarge:
         RADIR_CHECK(false, IoError, describe(index), ": ", files::excerpt(cell),
@@ -151,10 +150,21 @@ struct TableReader::State {
     const auto days = parse_date(cell, column.date_order());
     RADIR_CHECK(days, IoError, describe(index), " holds dates (",
                 choice_name(date_order_choices(), column.date_order()),
-                "), but here ", files::excerpt(cell),
-                "; correct it, leave it empty if it is missing, or declare ",
-                "the column categorical");
+                "), but here ", files::excerpt(cell), "; correct it",
+                or_else(index));
     column.append_number(*days);
+  }
+
+  /// What else to do about a text than to correct it. A model needs columns of
+  /// the types that it was trained on.
+  std::string or_else(std::size_t index) const {
+    const std::string& name = layout.names[index];
+    if (options.types.count(name) > 0) {
+      return " or leave it empty if it is missing";
+    }
+    return ", leave it empty if it is missing, or declare the column "
+           "categorical (--categorical " +
+           shell_word(name) + ")";
   }
 
   void append_category(Column& column, std::string_view cell,
@@ -242,7 +252,7 @@ Table read_table(std::unique_ptr<files::ByteSource> source,
       reader.read(table, std::numeric_limits<std::int64_t>::max());
   RADIR_CHECK(rows > 0, IoError, table.source(),
               ": there is a header but no row below it; if the first line is "
-              "data, say that there is no header");
+              "data, say that there is no header (--header no)");
   return table;
 }
 

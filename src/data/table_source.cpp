@@ -100,6 +100,13 @@ std::vector<std::string> unused_columns(
     const std::vector<std::string>& names, bool with_target) {
   std::vector<std::string> unused = names;
   for (const TableEncoder* encoder : encoders) {
+    const std::string& target = encoder->target().name;
+    RADIR_CHECK(
+        !with_target || encoders.size() == 1 ||
+            std::find(names.begin(), names.end(), target) != names.end(),
+        IoError, source, ": the target ", files::excerpt(target),
+        " of one of the models is missing; add it, or give the folder ",
+        "of each other target by itself");
     const auto extra = encoder->check_columns(source, names, with_target);
     const auto is_used = [&](const std::string& name) {
       return std::find(extra.begin(), extra.end(), name) == extra.end();

@@ -111,6 +111,14 @@ class Evaluation {
 
   EvaluateTableResult result(const data::TableSource& source) const {
     EvaluateTableResult result = result_;
+    const std::string& target = model_.encoder.target().name;
+    RADIR_CHECK(result.dropped == 0 || all_.scores().count() > 0 ||
+                    all_.left_out().count > 0,
+                IoError, source.name(), ": no row can be scored: in all ",
+                result.dropped, " the target \"", target, "\"",
+                model_.encoder.missing() == data::MissingValues::Drop
+                    ? " or another value is missing"
+                    : " is missing");
     result.metrics = all_.metrics(source);
     if (model_.encoder.is_classification()) {
       result.classes = class_tables(model_.classes(), all_.scores().classes());

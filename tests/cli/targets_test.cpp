@@ -188,6 +188,14 @@ TEST_F(SeveralTargets, EachIsEvaluatedAndInspected) {
   const ProgramResult text = run_program("evaluate " + run_and_table());
   EXPECT_TRUE(contains(text.out, "target rent\n-----------\n")) << text.out;
 
+  expect_failure(
+      "evaluate '" + run() + "' '" +
+          folder_.write("half.csv", "area,age,price,kind\n9,8,7,flat\n") + "'",
+      4,
+      "half.csv: the target \"rent\" of one of the models is "
+      "missing; add it, or give the folder of each other target by "
+      "itself");
+
   const ProgramResult inspected = run_program("inspect '" + run() + "' --json");
   ASSERT_EQ(inspected.exit_code, 0) << inspected.err;
   EXPECT_EQ(Json::parse(inspected.out)["targets"]["kind"]["likelihood"],

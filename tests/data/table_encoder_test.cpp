@@ -264,13 +264,21 @@ TEST(TableEncoder, ExplainsWhatCannotBeLearnt) {
   const Table empty = table("a,b\n1,\n2,\n,3\n,4\n");
   expect_error<IoError>(
       [&] { TableEncoder::fit(empty, "a", MissingValues::Drop); },
-      "every row has a missing value");
+      "every row has a missing value (2 of 4 in column \"b\"); exclude "
+      "columns");
+  expect_error<IoError>(
+      [] {
+        TableEncoder::fit(table("a,b\n1,\n2,\n"), "b", MissingValues::Drop);
+      },
+      "the target \"b\" has no value in any row");
+  expect_error<IoError>([] { TableEncoder::fit(table("b\n1\n2\n"), "b"); },
+                        "the target \"b\" is the only column");
   const Table flat = table("a,b\n1,5\n1,6\n1,7\n");
   expect_error<IoError>([&] { TableEncoder::fit(flat, "b"); },
                         "all columns except the target are constant");
   const Table huge = table("a,b\n1e200,5\n-1e200,6\n1,7\n");
   expect_error<IoError>([&] { TableEncoder::fit(huge, "b"); },
-                        "column \"a\": has numbers too large");
+                        "column \"a\" has numbers too large");
 }
 
 TEST(TableEncoder, ExplainsOtherTables) {
@@ -291,6 +299,9 @@ TEST(TableEncoder, ExplainsOtherTables) {
       },
       "row 102, column \"town\": the category \"bon\" was not in the training "
       "data, which had 3 others; did you mean \"bonn\"?");
+  expect_error<IoError>(
+      [&] { classes.encode(table("area,price,town\n50,1,nowhere\n"), true); },
+      "which had 3 others; correct it, or leave it empty to leave the row out");
   EXPECT_EQ(encoder.check_columns("t", {"x", "town", "area", "price"}, false),
             (std::vector<std::string>{"x"}));
   expect_error<IoError>(
@@ -302,7 +313,7 @@ TEST(TableEncoder, ExplainsOtherTables) {
       [&] {
         encoder.check_columns("t", {"town", "area"}, true);
       },
-      "\"price\"");
+      "the target \"price\" is missing");
 }
 
 TEST(TableEncoder, SurvivesJson) {

@@ -7,7 +7,9 @@
 #include "data/column_coding.h"
 #include "data/date.h"
 #include "data/day_values.h"
+#include "data/number.h"
 #include "radir/core/error.h"
+#include "radir/files/utf8.h"
 #include "radir/likelihood/target_transform.h"
 
 namespace radir::data {
@@ -71,6 +73,23 @@ class LevelCounts {
   std::int64_t levels() const { return levels_; }
   /// Rows that have one.
   std::int64_t rows() const { return rows_; }
+
+  /// A level that is no number, where those of more than half of the rows are;
+  /// empty elsewhere.
+  std::string text_among_numbers() const {
+    std::int64_t numbers = 0;
+    std::string other;
+    for (std::int32_t i = 0; i < texts_.size(); ++i) {
+      const std::int64_t count = counts_[static_cast<std::size_t>(i)];
+      double value = 0;
+      if (parse_cell(texts_.text(i), '.', value) == CellKind::Number) {
+        numbers += count;
+      } else if (count > 0 && other.empty()) {
+        other = texts_.text(i);
+      }
+    }
+    return 2 * numbers > rows_ ? other : "";
+  }
 
   /// Texts of the levels of at least so many rows, those of most rows if there
   /// are more than `most`. By name, so that classes come in the same order
@@ -229,15 +248,26 @@ void fit_levels(const LevelCounts& counts, ColumnUse use,
     const auto known = static_cast<std::int64_t>(code.categories.size());
     code.other = known < counts.levels();
     if (known > kMostOwnInputs) code.hashed_inputs = kMostOwnInputs;
+    const auto add_note = [&](const std::string& text) {
+      fitted.note += (fitted.note.empty() ? "" : ", ") + text;
+    };
     if (code.hashed_inputs > 0) {
-      fitted.note = "hashed into " + std::to_string(kMostOwnInputs) + " inputs";
+      add_note("hashed into " + std::to_string(kMostOwnInputs) + " inputs");
     }
     if (code.other) {
-      fitted.note += (fitted.note.empty() ? "" : ", ") +
-                     std::to_string(counts.levels() - known) +
-                     " rare ones are \"other\"";
+      add_note(std::to_string(counts.levels() - known) +
+               " rare ones are \"other\"");
     }
   }
+}
+
+/// Why dates of no single order are texts; empty for other texts.
+std::string unclear_dates(const DateEvidence& evidence) {
+  if (!evidence.all_dates_of_some_order()) return "";
+  return std::string(evidence.all_dates()
+                         ? "its dates do not tell day and month apart"
+                         : "its dates are written in different ways") +
+         "; write them as 2024-01-31";
 }
 
 /// Why a text teaches nothing: almost every row has its own. `evidence` is of
@@ -249,10 +279,8 @@ std::string near_unique(const LevelCounts& counts,
   const bool many =
       counts.levels() > kMostOwnInputs && 2 * counts.levels() > counts.rows();
   if (!all_different && !many) return "";
-  if (evidence.all_dates()) {
-    return "its dates do not tell day and month apart; write them as "
-           "2024-01-31";
-  }
+  const std::string dates = unclear_dates(evidence);
+  if (!dates.empty()) return dates;
   return std::to_string(counts.levels()) + " different texts in " +
          std::to_string(counts.rows()) + " rows";
 }
@@ -276,6 +304,12 @@ void fit_category(const Table& table, const Column& column,
     }
     fitted.ignored = near_unique(counts, evidence);
     if (!fitted.ignored.empty()) return;
+    fitted.note = unclear_dates(evidence);
+    const std::string text = counts.text_among_numbers();
+    if (!text.empty()) {
+      fitted.note = "most are numbers; leave cells such as " +
+                    files::excerpt(text) + " empty to read it as one";
+    }
   }
   fit_levels(counts, column.use(), fitted);
   if (code.categories.empty() && counts.levels() > 0) {

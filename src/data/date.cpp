@@ -216,11 +216,17 @@ std::optional<double> parse_date(std::string_view text, DateOrder order) {
 
 void DateEvidence::add(std::string_view text) {
   ++count_;
-  for (std::size_t i = 0; i < kOrders.size() && possible_ != 0; ++i) {
-    if ((possible_ >> i & 1U) != 0 && !parse_date(text, kOrders[i])) {
+  // After a text that is no date the others do not matter.
+  if (dates_ + 1 < count_) return;
+  bool is_date = false;
+  for (std::size_t i = 0; i < kOrders.size(); ++i) {
+    if (parse_date(text, kOrders[i])) {
+      is_date = true;
+    } else {
       possible_ &= ~(1U << i);
     }
   }
+  if (is_date) ++dates_;
 }
 
 std::optional<DateOrder> DateEvidence::order() const {

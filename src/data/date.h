@@ -23,12 +23,18 @@ class DateEvidence {
   void add(std::string_view text);
   /// All texts are dates; there is at least one.
   bool all_dates() const { return count_ > 0 && possible_ != 0; }
+  /// Each text is a date, but maybe of another order than the others; there is
+  /// at least one.
+  bool all_dates_of_some_order() const {
+    return count_ > 0 && dates_ == count_;
+  }
   /// The order of all texts; nothing where they are not all dates, or have more
   /// than one order.
   std::optional<DateOrder> order() const;
 
  private:
   std::size_t count_ = 0;
+  std::size_t dates_ = 0;   // of these, in any order
   unsigned possible_ = 15;  // a bit for each order
 };
 

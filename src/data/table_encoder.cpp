@@ -225,13 +225,15 @@ TableEncoder TableEncoder::fit(const Table& table, const std::string& target,
         std::to_string(given_rows.size()) + " rows with a missing " +
         (missing == MissingValues::Drop ? "value" : "target"));
   }
+  const bool has_classes = target_column.type() == ColumnType::Categorical;
   FittedColumn fitted_target = fit_target(table, target_column, rows);
   RADIR_CHECK(!is_constant(fitted_target.code), IoError, table.source(),
               ": the target \"", target,
               "\" has the same value in every row; there is nothing to learn");
-  if (fitted_target.code.type == ColumnType::Numeric) {
-    std::string hint = classes_hint(target_column, rows);
-    if (!hint.empty()) encoder.remarks_.push_back(std::move(hint));
+  std::string hint = has_classes ? rare_classes_hint(fitted_target, rows)
+                                 : classes_hint(target_column, rows);
+  if (!hint.empty()) encoder.remarks_.push_back(std::move(hint));
+  if (!has_classes) {
     encoder.repeated_share_ = share_of_most_frequent(target_column, rows);
   }
   encoder.target_ = fitted_target.code;

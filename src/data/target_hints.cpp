@@ -34,6 +34,17 @@ std::string classes_hint(const Column& target, const RowNumbers& rows) {
          shell_word(target.name());
 }
 
+std::string rare_classes_hint(const FittedColumn& target,
+                              const RowNumbers& rows) {
+  const auto count = static_cast<std::int64_t>(rows.size());
+  if (rows.size() < kLeastRowsOfHint || 2 * target.levels <= count) return "";
+  return "the target \"" + target.code.name + "\" has " +
+         std::to_string(target.levels) + " classes in " +
+         std::to_string(count) +
+         " rows, too few of each to learn from; if it holds numbers, remove "
+         "units and other text from them";
+}
+
 double share_of_most_frequent(const Column& column, const RowNumbers& rows) {
   std::vector<double> values;
   values.reserve(rows.size());

@@ -13,6 +13,10 @@ namespace radir::data {
 /// A hint for a numeric target of a few integers; empty for others.
 std::string classes_hint(const Column& target, const RowNumbers& rows);
 
+/// A hint for classes of about one row each; empty for others.
+std::string rare_classes_hint(const FittedColumn& target,
+                              const RowNumbers& rows);
+
 /// Of the most frequent number.
 double share_of_most_frequent(const Column& column, const RowNumbers& rows);
 

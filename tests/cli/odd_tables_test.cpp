@@ -97,5 +97,19 @@ TEST_F(OddTables, LinesAboveTheTableAreFound) {
                  "that hold the separator; remove lines above the table");
 }
 
+TEST_F(OddTables, AClassInEachRowIsNoticed) {
+  std::string text = "a,b,y\n";
+  for (int i = 0; i < 30; ++i) {
+    const std::string number = std::to_string(i * 7 % 30);
+    text += number + "," + std::to_string(i % 4) + "," + number + " kg\n";
+  }
+  const ProgramResult trained = run_program(train(text));
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_TRUE(contains(trained.err,
+                       "the target \"y\" has 30 classes in 30 rows, too few of "
+                       "each to learn from; if it holds numbers, remove units"))
+      << trained.err;
+}
+
 }  // namespace
 }  // namespace radir

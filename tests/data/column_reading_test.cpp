@@ -199,6 +199,31 @@ TEST(ColumnReading, UnclearDatesAreIgnoredAndSaidSo) {
   }));
   EXPECT_NE(reading(encoder, "when").note.find("day and month"),
             std::string::npos);
+  // Few of them are levels.
+  const TableEncoder few = fit(table("when,x,y", 30, [](int i) {
+    const std::string day = text(i % 5 + 1);
+    return day + "/" + day + "/2024," + text(i) + "," + text(i % 7);
+  }));
+  EXPECT_EQ(reading(few, "when").text(),
+            "category of 5 levels, its dates do not tell day and month apart; "
+            "write them as 2024-01-31");
+  const TableEncoder mixed = fit(table("when,x,y", 20, [](int i) {
+    return (i % 2 == 0 ? "2024-01-" + text(i + 10) : text(i + 9) + ".03.2024") +
+           "," + text(i) + "," + text(i % 7);
+  }));
+  EXPECT_EQ(reading(mixed, "when").text(),
+            "ignored: its dates are written in different ways; write them as "
+            "2024-01-31");
+}
+
+TEST(ColumnReading, TextAmongNumbersIsNamed) {
+  const TableEncoder encoder = fit(table("x,z,y", 60, [](int i) {
+    return (i % 6 == 0 ? "-" : text(i * 3 % 17)) + "," + text(i) + "," +
+           text(i % 7);
+  }));
+  EXPECT_EQ(reading(encoder, "x").text(),
+            "category of 18 levels, most are numbers; leave cells such as "
+            "\"-\" empty to read it as one");
 }
 
 TEST(ColumnReading, MissingValuesHaveAnInputWhereTheyOccurred) {

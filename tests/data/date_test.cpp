@@ -76,6 +76,10 @@ TEST(Date, TheOrderIsToldByTheColumn) {
   const DateEvidence mixed = evidence({"31/12/2023", "12/31/2023"});
   EXPECT_FALSE(mixed.order());
   EXPECT_FALSE(mixed.all_dates());
+  EXPECT_TRUE(mixed.all_dates_of_some_order());
+  EXPECT_FALSE(
+      evidence({"2023-12-31", "x", "31.12.2023"}).all_dates_of_some_order());
+  EXPECT_FALSE(evidence({}).all_dates_of_some_order());
   EXPECT_FALSE(evidence({}).order());
   EXPECT_EQ(evidence({"10:00", "23:59:59"}).order(), DateOrder::TimeOfDay);
 }

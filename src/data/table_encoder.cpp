@@ -201,8 +201,14 @@ TableEncoder TableEncoder::fit(const Table& table, const std::string& target,
 }
 
 TableEncoder TableEncoder::fit(const Table& table, const std::string& target,
+                               MissingValues missing, const RowNumbers& rows) {
+  return fit(table, target, missing, rows, rows);
+}
+
+TableEncoder TableEncoder::fit(const Table& table, const std::string& target,
                                MissingValues missing,
-                               const RowNumbers& given_rows) {
+                               const RowNumbers& given_rows,
+                               const RowNumbers& class_rows) {
   const Column& target_column = table.column(target);
   RADIR_CHECK(
       target_column.type() != ColumnType::Date, IoError, table.source(),
@@ -226,7 +232,11 @@ TableEncoder TableEncoder::fit(const Table& table, const std::string& target,
         (missing == MissingValues::Drop ? "value" : "target"));
   }
   const bool has_classes = target_column.type() == ColumnType::Categorical;
-  FittedColumn fitted_target = fit_target(table, target_column, rows);
+  FittedColumn fitted_target =
+      fit_target(table, target_column,
+                 has_classes ? kept_rows(table, input_columns, &target_column,
+                                         missing, class_rows, 0)
+                             : rows);
   RADIR_CHECK(!is_constant(fitted_target.code), IoError, table.source(),
               ": the target \"", target,
               "\" has the same value in every row; there is nothing to learn");

@@ -37,7 +37,7 @@ std::vector<std::vector<std::int64_t>> split_rows(
   const auto order = train::shuffled(groups.count(), validation_seed(seed), 0);
   const std::int64_t aside = validation_rows(groups.count());
   RADIR_CHECK(aside > 0, ArgumentError, "tuning needs at least 5 rows, but ",
-              "there are ", groups.count());
+              "there are ", groups.count(), "; train without --tune");
   std::vector<std::vector<std::int64_t>> parts(2);
   for (std::int64_t i = 0; i < groups.count(); ++i) {
     std::vector<std::int64_t> places;
@@ -136,6 +136,22 @@ void try_settings(const data::TableEncoder& encoder,
   }
 }
 
+/// Fitted to the rows of the candidates, with the classes of all rows: a rare
+/// one may be in the others alone.
+data::TableEncoder encoder_of(const data::Table& table,
+                              const std::string& target,
+                              data::MissingValues missing,
+                              const std::vector<std::int64_t>& fit_on,
+                              const std::vector<std::int64_t>& all) {
+  try {
+    return data::TableEncoder::fit(table, target, missing, fit_on, all);
+  } catch (const IoError& error) {
+    detail::throw_error<ArgumentError>(
+        "tuning fits four fifths of the rows, and these are not enough: ",
+        error.what(), "; train without --tune");
+  }
+}
+
 }  // namespace
 
 double seconds_since(Clock::time_point start) {
@@ -158,8 +174,7 @@ Validation::Validation(const data::Table& table, const std::string& target,
                        const std::vector<std::int64_t>& rows,
                        const std::vector<TableSettings>& candidates) {
   const auto parts = split_rows(rows, candidates.front().seed);
-  const auto encoder =
-      data::TableEncoder::fit(table, target, missing, parts[0]);
+  const auto encoder = encoder_of(table, target, missing, parts[0], rows);
   const data::EncodedRows fit_on = encoder.encode(table, true, parts[0]);
   for (const TableSettings& settings : candidates) {
     const auto [place, is_new] = encoded_.try_emplace(encoding_of(settings));

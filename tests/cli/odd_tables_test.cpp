@@ -111,5 +111,54 @@ TEST_F(OddTables, AClassInEachRowIsNoticed) {
       << trained.err;
 }
 
+TEST_F(OddTables, AClassOfOneRowCanBeTuned) {
+  // For some of these tables it is among those that candidates are compared on.
+  for (int rare = 0; rare < 12; ++rare) {
+    std::string text = "a,b,y\n";
+    for (int i = 0; i < 12; ++i) {
+      text += std::to_string(i * 7 % 12) + "," + std::to_string(i % 4) +
+              (i == rare    ? ",rare\n"
+               : i % 2 == 0 ? ",even\n"
+                            : ",odd\n");
+    }
+    std::filesystem::remove_all(folder_ / "run");
+    const ProgramResult tuned = run_program(train(text, "--tune"));
+    EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
+  }
+}
+
+TEST_F(OddTables, FewRowsAreNotTuned) {
+  const ProgramResult tuned =
+      run_program(train("a,b,y\n1,2,3\n2,5,1\n3,4,9\n", "--tune"));
+  EXPECT_EQ(tuned.exit_code, 2);
+  EXPECT_TRUE(contains(tuned.err,
+                       "tuning needs at least 5 rows, but there are 3; train "
+                       "without --tune"))
+      << tuned.err;
+}
+
+TEST_F(OddTables, RowsThatAreTooAlikeAreNotTuned) {
+  int refused = 0;
+  for (int other = 0; other < 10; ++other) {
+    std::string text = "a,b,y\n";
+    for (int i = 0; i < 5; ++i) {
+      text += std::to_string(10 * other + i) + "," + std::to_string(i * i) +
+              (i == 3 ? ",1\n" : ",0\n");
+    }
+    std::filesystem::remove_all(folder_ / "run");
+    const ProgramResult tuned = run_program(train(text, "--tune"));
+    if (tuned.exit_code == 0) continue;
+    ++refused;
+    EXPECT_EQ(tuned.exit_code, 2);
+    EXPECT_TRUE(contains(tuned.err,
+                         "tuning fits four fifths of the rows, and these are "
+                         "not enough: "))
+        << tuned.err;
+    EXPECT_TRUE(contains(tuned.err, "train without --tune")) << tuned.err;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
+  }
+  EXPECT_GT(refused, 0);  // where the only other value is set aside
+}
+
 }  // namespace
 }  // namespace radir

@@ -316,6 +316,20 @@ TEST(TableEncoder, ExplainsOtherTables) {
       "the target \"price\" is missing");
 }
 
+TEST(TableEncoder, ClassesMayBeThoseOfMoreRows) {
+  const Table given = table("a,b,y\n1,2,u\n2,1,v\n3,5,u\n4,3,w\n5,,x\n");
+  const std::vector<std::int64_t> some = {0, 1, 2}, all = {0, 1, 2, 3, 4};
+  const auto classes = [&](const TableEncoder& encoder) {
+    return encoder.target().categories;
+  };
+  EXPECT_EQ(classes(TableEncoder::fit(given, "y", MissingValues::Drop, some)),
+            (std::vector<std::string>{"u", "v"}));
+  const TableEncoder more =
+      TableEncoder::fit(given, "y", MissingValues::Drop, some, all);
+  EXPECT_EQ(classes(more), (std::vector<std::string>{"u", "v", "w"}));
+  EXPECT_EQ(more.inputs()[0].mean, 2);  // of the rows alone
+}
+
 TEST(TableEncoder, SurvivesJson) {
   const Table houses = table(kHouses);
   const TableEncoder encoder =

@@ -69,6 +69,12 @@ class TableEncoder {
   static TableEncoder fit(const Table& table, const std::string& target,
                           MissingValues missing,
                           const std::vector<std::int64_t>& rows);
+  /// A categorical target has the classes of `class_rows`, which may be more
+  /// than those of `rows`.
+  static TableEncoder fit(const Table& table, const std::string& target,
+                          MissingValues missing,
+                          const std::vector<std::int64_t>& rows,
+                          const std::vector<std::int64_t>& class_rows);
 
   /// The encoder of the inputs that are kept alone, one flag per input column.
   /// Throws ArgumentError unless there are as many, and one is kept.

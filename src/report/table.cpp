@@ -91,16 +91,25 @@ std::vector<bool> right_aligned(const Table& table) {
   return right;
 }
 
+/// As plain_text(). A name may have lines, but a row of a table has one.
+std::string one_line(std::string_view text) {
+  std::string line = plain_text(text);
+  std::replace_if(
+      line.begin(), line.end(),
+      [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  return line;
+}
+
 /// Titles and cells as text, the titles first.
 std::vector<std::vector<std::string>> shown_grid(const Table& table) {
   std::vector<std::vector<std::string>> grid(1);
   for (const Column& column : table.columns) {
-    grid[0].push_back(plain_text(column.title));
+    grid[0].push_back(one_line(column.title));
   }
   for (const std::vector<Cell>& row : table.rows) {
     grid.emplace_back();
     for (std::size_t j = 0; j < row.size(); ++j) {
-      grid.back().push_back(plain_text(shown(row[j], table.columns[j])));
+      grid.back().push_back(one_line(shown(row[j], table.columns[j])));
     }
   }
   return grid;

@@ -160,5 +160,16 @@ TEST_F(OddTables, RowsThatAreTooAlikeAreNotTuned) {
   EXPECT_GT(refused, 0);  // where the only other value is set aside
 }
 
+TEST_F(OddTables, ANameOfTwoLinesTakesOneInTheSummary) {
+  std::string text = "\"net\nweight\",b,y\n";
+  for (int i = 0; i < 30; ++i) {
+    text += std::to_string(i * 7 % 30) + "," + std::to_string(i % 4) + "," +
+            std::to_string(i * 7 % 30 + i % 3) + "\n";
+  }
+  const ProgramResult trained = run_program(train(text));
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_TRUE(contains(trained.err, "\nnet weight  number\n")) << trained.err;
+}
+
 }  // namespace
 }  // namespace radir

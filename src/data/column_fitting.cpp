@@ -74,8 +74,8 @@ class LevelCounts {
   /// Rows that have one.
   std::int64_t rows() const { return rows_; }
 
-  /// A level that is no number, where those of more than half of the rows are;
-  /// empty elsewhere.
+  /// A level that is not a number, where those of more than half of the rows
+  /// are; empty elsewhere.
   std::string text_among_numbers() const {
     std::int64_t numbers = 0;
     std::string other;
